@@ -41,6 +41,7 @@ GO_FAILS = [
     f"{{{{ range .{VPC} }}}}\nspec: {{}}\n{{{{ end }}}}\n",
     f"---\nkind: {{{{ .{VPC} }}}}\n",
     f'{{{{ $d := dict }}}}\nspec:\n  id: {{{{ set $d "a" .{VPC} }}}}\n',
+    f'{{{{ $d := dict }}}}\nspec:\n  id: {{{{ .{VPC} | set $d "a" }}}}\n',
     "spec:\n  id: {{ .observed.composite.resource.spec.gone }}\n",
 ]
 
@@ -72,7 +73,7 @@ def test_go_does_not_name_it_elsewhere(text: str) -> None:
     assert "missing: Defer" not in fatal(run(gotemplate(document("a", text))))
 
 
-def test_an_entry_has_its_object_below_resource() -> None:
+def test_entry_has_its_object_below_resource() -> None:
     """To wait for a path that leads past the object would be to wait for ever."""
     vpc = {"vpc": observed(status={})}
     text = "spec:\n  id: {{ observed.resources.vpc.status.id }}\n"

@@ -19,13 +19,12 @@ from function_script.engines.gotemplate.corrections import (
 from function_script.engines.gotemplate.errors import Code, GoError, ParseError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.programs import (
-    MAIN,
     LoadedProgram,
     ProgramFailure,
     Settings,
     to_output,
 )
-from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.engines.gotemplate.syntax.nodes import Site
@@ -381,7 +380,7 @@ def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str 
 def _can_wait(error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedProgram) -> bool:
     """Report whether a value is one of an observed resource, and its document can wait for it."""
     # An included template may write several documents.
-    if len(sites) != 1 or sites[0].template != MAIN or not loaded.settings.is_own:
+    if len(sites) != 1 or sites[0].template != MAIN or loaded.settings.defers:
         return False
     (site,) = sites
     text, delims = loaded.origins[MAIN].text, loaded.settings.delims
@@ -389,7 +388,8 @@ def _can_wait(error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedP
     if variable := _VARIABLE.match(origin):
         values = re.findall(rf"\{variable[0]}\s*:?=(.*?){re.escape(delims[1])}", text)
         origin = values[0].strip() if len(values) == 1 else ""
-    before, _, action = text[: site.node.position + 1].rpartition(delims[0])
+    before = text[: site.node.position + 1].rpartition(delims[0])[0]
+    action = text[len(before) + len(delims[0]) :].partition(delims[1])[0]
     is_observed = _OF_OBSERVED.match(origin) is not None and _STATEMENT.match(action) is None
     return is_observed and missing_values.can_wait_behind(before.rpartition("\n")[2])
 

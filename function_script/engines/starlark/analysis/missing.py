@@ -66,7 +66,8 @@ def find_missing_key(
             nodes = [items]
         case ast.BinOp(left=left, right=right):
             nodes = [left, right]
-        case ast.Call(args=[argument], keywords=[]):
+        # A function of the script may fail for any other reason.
+        case ast.Call(func=ast.Name(id=name), args=[argument]) if not _is_defined(name, parsed):
             nodes = [node, argument]
         case _:
             nodes = [node]
@@ -77,14 +78,20 @@ def find_missing_key(
         for each in nodes
         if isinstance(each, ast.expr)
     )
-    name = arguments.get("key", "").strip('`"')
+    key = arguments.get("key", "").strip('`"')
     for path, function in paths:
-        absent = _walk(path, name, request) if path else None
+        absent = _walk(path, key, request) if path else None
         if absent is not None:
             is_observed = absent.parent.startswith(missing_values.OBSERVED)
             can_wait = is_observed and not absent.is_suggestion
             return absent._replace(waiting=_advise_waiting(node, function) if can_wait else "")
     return None
+
+
+def _is_defined(name: str, parsed: Mapping[str, ast.Module | None]) -> bool:
+    """Report whether one of the sources defines a function of this name."""
+    nodes = (node for tree in parsed.values() if tree is not None for node in ast.walk(tree))
+    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in nodes)
 
 
 def _advise_waiting(node: ast.AST | None, function: ast.FunctionDef) -> str:
