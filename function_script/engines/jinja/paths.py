@@ -48,8 +48,11 @@ def describe(
     undefined: Undefined, roots: Mapping[str, object], statement: str, template: str
 ) -> MissingPath:
     """Describe the path that does not exist; ``statement`` is the part that used it."""
-    if undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
-        return MissingPath(wording.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
+    if words := undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
+        hint = "pass it in the call, or give it a default in the macro"
+        return MissingPath(
+            wording.reword(words), hint if wording.is_parameter(words) else None, None
+        )
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys, roots, statement, template)

@@ -99,6 +99,7 @@ M = "{% macro m(alpha, beta=1) %}{{ alpha }}{{ caller() if caller }}{% endmacro 
 CALLS = [
     ("{{ m(1, 2, 3) }}", "cannot call m: 3 arguments for 2 parameters", "write m(alpha, beta)"),
     ("{{ m(1, bta=2) }}", 'no parameter "bta"; there are alpha, beta', 'did you mean "beta"?'),
+    ("{{ m() }}", 'parameter "alpha" was not provided', "pass it in the call, or give it a def"),
     ("{{ m(1, alpha=2) }}", "alpha is given twice", "write m(alpha, beta)"),
     ("{% call m(1, 2, 3) %}x{% endcall %}", "3 arguments for 2 parameters", "write m(alpha"),
     ("{% macro n() %}{% endmacro %}{{ n(a=1) }}", 'no parameter "a"; there are none', "write n()"),
