@@ -42,6 +42,8 @@ _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
 _RUN: Final = "cannot run main"
+# Its names in Crossplane's SDK for Python.
+_OTHER_MAINS: Final = ("compose", "RunFunction")
 
 
 # The hint for a refusal, by its code and its subject; "" is any other subject.
@@ -161,7 +163,8 @@ def no_main(text: str, main: Source) -> ProgramError:
     """Return the error of a script without ``main``."""
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
-    near = spelling.nearest("main", _FUNCTIONS.findall(main.text))
+    names = _FUNCTIONS.findall(main.text)
+    near = spelling.nearest("main", names) or next((n for n in _OTHER_MAINS if n in names), None)
     if near is not None and (match := re.search(rf"^def +{near}\b", main.text, re.MULTILINE)):
         span, hint = span_at(main, match.start(), len(match[0])), "write `def main(req):`"
     message = f"{_RUN}: {interpreter.read(text).message}"
