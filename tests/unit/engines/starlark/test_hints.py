@@ -99,6 +99,7 @@ def test_mistake_gets_its_hint(line: str, said: str) -> None:
 
 MAINS = (
     ("def main(): return {}", "one argument", "write `def main(req):`"),
+    ("def setup(req): pass", "must define main(req)", "begin with `def main(req):` and return a"),
     ("def compose(req, rsp): pass", "must define main(req)", "write `def main(req):`"),
     ("def main(req, rsp): return rsp", "one argument", "and begin with `rsp = response()`"),
     ("def main(req: dict[str, int]): return {}", "not of the type that main declares", "def main"),
