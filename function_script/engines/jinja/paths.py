@@ -49,10 +49,9 @@ def describe(
 ) -> MissingPath:
     """Describe the path that does not exist; ``statement`` is the part that used it."""
     if words := undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
-        hint = "pass it in the call, or give it a default in the macro"
-        return MissingPath(
-            wording.reword(words), hint if wording.is_parameter(words) else None, None
-        )
+        advice = "pass it in the call, or give it a default in the macro"
+        is_parameter = wording.is_parameter(words)
+        return MissingPath(wording.reword(words), advice if is_parameter else None, None)
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys, roots, statement, template)
