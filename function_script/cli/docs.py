@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
-    """Print what NAME means in a program, an input, a document or a command line.
+    """Print what NAME means.
 
     NAME is a function, filter, test, variable or statement of any language, a field of an input by
     its path, an annotation, a meta document, a key of a case, a flag, or its environment variable.
