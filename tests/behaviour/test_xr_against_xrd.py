@@ -247,7 +247,7 @@ def test_rule_about_a_value_of_a_wrong_type_is_not_told() -> None:
     assert verdict.notes == ()
 
 
-HUGE_NAMES = [f"{'name' * 12}{number}" for number in range(1_000)]
+HUGE_NAMES = [f"{'name' * 12}{number}" for number in range(200)]
 HUGE_FIELDS: Object = {name: {} for name in HUGE_NAMES}
 HUGE_SCHEMAS: dict[str, tuple[Object, Object]] = {
     "required": ({"required": [*HUGE_NAMES], "properties": HUGE_FIELDS}, {}),
@@ -269,7 +269,7 @@ def test_huge_schema_takes_bounded_time_and_text(schema: Object, spec: Object) -
     definition = render_helpers.xrd(schema=whole)
     began = time.process_time()
     verdict = xr_validation.validate({**render_helpers.XR, "spec": spec}, definition)
-    assert time.process_time() - began < stretched(8)
+    assert time.process_time() - began < stretched(6)
     problems = (*verdict.errors, *verdict.warnings)
     assert len(problems) == len(HUGE_NAMES)
     assert max(len(each.message) for each in problems) < 5_000
@@ -295,5 +295,5 @@ def test_fault_of_the_xrd_is_named_as_one(schema: str, hint: str, tmp_path: Path
     project(tmp_path)
     xrd = tmp_path / "xrd.yaml"
     xrd.write_text(XRD.replace("ports:\n", f"port: {schema}\n              ports:\n", 1))
-    for command in ("render", "check"):
-        assert f"= hint: {hint}" in run(command, tmp_path, code=1).text
+    for command in (["render"], ["check", "--variants", "0"]):
+        assert f"= hint: {hint}" in run(*command, tmp_path, code=1).text
