@@ -5,12 +5,14 @@ module ``lint``. An analysis that is unsure finds nothing.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from function_script.engines import secret_fields
+from function_script.engines.recent import remembered
 from function_script.request import objects
+from function_script.request.limits import LIMITS, Limits
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
 from function_script.request.reader import child
@@ -115,6 +117,8 @@ class FieldComparison(NamedTuple):
     is_default: bool = False
 
 
+# The programs of a pipeline, of which `check` reads one after the other.
+_MAX_RECENT: Final = 16
 _Use = TypeVar("_Use", FieldAccess, FieldComparison)
 
 
@@ -151,6 +155,11 @@ def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[Fiel
     return [read._replace(is_guarded=read.is_guarded or read.path in tested) for read in reads]
 
 
+@remembered(_MAX_RECENT)
+def _find_reads(program: Program, _: Limits, lint: "Lint") -> Sequence[FieldAccess]:
+    return [access for access in lint.find_accesses(program) if not access.is_use]
+
+
 class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
@@ -166,9 +175,9 @@ class Lint:
         """Find the fields of the request that a program certainly reads, and their uses."""
         return ()
 
-    def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the lookups alone."""
-        return [access for access in self.find_accesses(program) if not access.is_use]
+    def find_reads(self, program: Program) -> Sequence[FieldAccess]:
+        """Find the lookups alone: once, though every rule and every run asks for them."""
+        return _find_reads(program, LIMITS, self)
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""

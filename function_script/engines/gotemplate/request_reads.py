@@ -1,9 +1,10 @@
 """Fields of the request that a template certainly reads: chains of fields from the request on.
 
-Follows the dot into `with` and `range`, and variables that are never assigned again. It does not
-follow the data of named templates.
+Follows the dot into `with` and `range`, into named templates that all their calls give one part of
+the request, and variables that are never assigned again.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -52,10 +53,17 @@ class Walker:
         self.parts: list[SourceSpan] = []
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
+        self.calls: dict[str, list[Path | None]] = {}
         self._is_testing = False
         self._source = programs.main_source(program)
         self._assigned = assigned
         self._variables = {"$": _Variable(path=())}
+
+    def walk_template(self, source: Source, body: Iterable[nodes.Node], dot: Path) -> None:
+        """Walk a named template, whose data is ``dot``."""
+        self._source = source
+        self._variables = {"$": _Variable(path=dot)}
+        self.walk_body(body, dot)
 
     def walk_body(self, body: Iterable[nodes.Node], dot: Path | None) -> None:
         """Walk the nodes of a body and everything below them."""
@@ -65,6 +73,9 @@ class Walker:
                     self._walk_pipe(pipe, dot)
                 case nodes.If() | nodes.With() | nodes.Range():
                     self._walk_branch(node, dot)
+                case nodes.Template(name=name, pipe=pipe):
+                    path = None if pipe is None else self._walk_pipe(pipe, dot)
+                    self.calls.setdefault(name, []).append(path)
                 case _:
                     pass
 
@@ -202,6 +213,8 @@ class Walker:
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
         match command.words[1:]:
+            case [nodes.String(value=name), _] if command.function == "include":
+                self.calls.setdefault(name, []).append(paths[2])
             case [_] if command.function == "getCompositeResource" and paths[1] == ():
                 return _XR
             case [*_, nodes.String(value=name)] if command.function in _GETTERS and not any(
@@ -280,4 +293,33 @@ def walk(program: Program) -> Walker:
     )
     walker = Walker(program, assigned)
     walker.walk_body(root, ())
+    _walk_named(program, walker)
     return walker
+
+
+def _walk_named(program: Program, walker: Walker) -> None:
+    """Walk the named templates that certainly get parts of the request.
+
+    They are those of which each use is a call that was walked, with the same part.
+    """
+    texts = programs.parse_texts(program)
+    bodies = [
+        (name, source, body)
+        for source, trees in texts
+        for name, body in trees.items()
+        if name != programs.MAIN
+    ]
+    counts = Counter(name for name, _, _ in bodies)
+    uses = programs.count_uses(texts)
+    pending = [] if uses is None else bodies
+    while pending:
+        ready = [
+            (name, source, body)
+            for name, source, body in pending
+            if counts[name] == 1 and 0 < uses[name] == len(walker.calls.get(name, ()))
+        ]
+        pending = [each for each in pending if each not in ready] if ready else []
+        for name, source, body in ready:
+            first, *others = walker.calls[name]
+            if first is not None and all(each == first for each in others):
+                walker.walk_template(source, body, first)

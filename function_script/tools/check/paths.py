@@ -10,6 +10,7 @@ from typing import Final
 
 from function_script.engines.language import Language
 from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
+from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
 from function_script.texts import field_names
@@ -42,8 +43,20 @@ class Request:
         kinds = (kind for prefix, kind in self.kinds.items() if path[: len(prefix)] == prefix)
         return next(kinds, "the request")
 
-    def find_unknown(self, path: Path) -> tuple[str, str] | None:
-        """Return a message and a hint when the last part of ``path`` certainly does not exist."""
+    def find_unknown_of_xr(self, text: str) -> tuple[str, str] | None:
+        """`find_unknown` for the first part of a path in the XR that certainly does not exist."""
+        path = (*_XR, *objects.read_path(text))
+        unknown = (
+            self.find_unknown(path[:end], first=len(_XR))
+            for end in range(len(_XR) + 1, len(path) + 1)
+        )
+        return next(filter(None, unknown), None)
+
+    def find_unknown(self, path: Path, first: int = 0) -> tuple[str, str] | None:
+        """Return a message and a hint when the last part of ``path`` certainly does not exist.
+
+        The message has the path from its part ``first`` on.
+        """
         schema, key = self._find(path[:-1]), path[-1]
         if path[-3:-1] == ("status", "conditions") and isinstance(key, str):
             return "conditions are a list", "look for the item with this type"
@@ -54,7 +67,8 @@ class Request:
             return None
         fields = [name for name in structural_schema.properties(schema) if name != CONDITION]
         hint = self._hint(path[:-1], key, tuple(fields))
-        return f"{format_access(path)} does not exist: {self.owner(path)} has no such field", hint
+        shown = format_access(path[first:])
+        return f"{shown} does not exist: {self.owner(path)} has no such field", hint
 
     def type_of(self, path: Path) -> str | None:
         """Return the type of the field at a path, in JSON Schema; None if it is unclear."""
@@ -122,6 +136,14 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }
     return Request(schema={"properties": fields}, kinds=kinds)
+
+
+def of_xr(schema: Object | None) -> Request:
+    """Return the fields of an XR alone; without its ``schema``, any of its spec and status."""
+    fields = _object(schema or _ANY_XR)
+    for part in reversed(_XR):
+        fields = {"properties": {part: fields}}
+    return Request(schema=fields, kinds={_XR: "the XR's schema"} if schema is not None else {})
 
 
 def _object(schema: Object | None) -> Object:

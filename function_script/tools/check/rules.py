@@ -396,6 +396,9 @@ TEMPLATE: Final = _BY_NAME["template-metadata"]
 XR: Final = _BY_NAME["xr"]
 XR_FIELD: Final = _BY_NAME["xr-field"]
 RUN: Final = _BY_NAME["failing-run"]
+UNKNOWN_RESOURCE: Final = _BY_NAME["unknown-resource"]
+UNKNOWN: Final = _BY_NAME["unknown-field"]
+GUARDED: Final = _BY_NAME["guarded-field"]
 # It may be about what is not at hand, and is listed as what no run reached.
 DOUBT: Final = replace(RUN, severity="info")
 SCHEMA: Final = _BY_NAME["schema"]

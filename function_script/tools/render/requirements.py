@@ -11,6 +11,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools import manifests
@@ -40,6 +41,12 @@ class StepResponse:
     diagnostics: tuple[Diagnostic, ...] = ()
     missing: tuple[str, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+
+    def required(self) -> dict[str, wire.Selector]:
+        """Return the selectors of what the function requires, by name."""
+        of_response = self.response.requirements
+        selectors = {**of_response.extra_resources, **of_response.resources}
+        return {name: read_selector(selector) for name, selector in selectors.items()}
 
 
 class StepCall(NamedTuple):
@@ -108,6 +115,32 @@ class Store:
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
+
+
+    def find_near(self, selector: wire.Selector) -> str | None:
+        """Return the difference of an object at hand from a selector that selects nothing.
+
+        None unless it is certainly the object that is meant: it has the name and another namespace,
+        or the labels but for a slip in one of them. Objects of a whole cluster are not asked.
+        """
+        own = self._objects.get((selector.api_version, selector.kind), {})
+        if selector.match_name is not None:
+            places = {namespace for namespace, name in own if name == selector.match_name}
+            is_of_cluster = "" in places or not places
+            if is_of_cluster or len(places) > 1:
+                return None
+            other = f'not in "{selector.namespace}"' if selector.namespace else "the selector has none"
+            return f'the one at hand is in namespace "{places.pop()}", {other}'
+        labels = [manifests.labels(manifest) for manifest in own.values()]
+        for key, value in (selector.match_labels or {}).items():
+            values = {each[key] for each in labels if key in each}
+            near_key = spelling.find_slip(key, {name for each in labels for name in each})
+            near_value = spelling.find_slip(value, values)
+            if not values and near_key:
+                return f'those at hand have the label "{near_key}", not "{key}"'
+            if value not in values and near_value:
+                return f'one at hand has {key}={near_value}, not {key}={value}'
+        return None
 
 
 def _place(manifest: Object) -> tuple[str, str]:
@@ -224,6 +257,11 @@ class RequirementSource:
             messages.write_struct(message.openapi_v3, schema)
         return message
 
+    def explain(self, selector: wire.Selector) -> str:
+        """Return the end of a note about a selector that selects nothing."""
+        near = self.store.find_near(selector)
+        return f"; {near}" if near else self.advice
+
     def select(self, selector: wire.Selector) -> fnv1.Resources:
         """Return the objects by name, by labels, or all of the kind; there may be none."""
         key = (selector.api_version, selector.kind, selector.namespace or "")
@@ -315,7 +353,8 @@ def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) 
         for name, selector in {**requirements.extra_resources, **requirements.resources}.items()
     }
     return tuple(
-        f'required resource "{name}" was not found: {describe(selectors[name])}{source.advice}'
+        f'required resource "{name}" was not found: {describe(selectors[name])}'
+        f"{source.explain(selectors[name])}"
         for name in sorted(selectors)
         if not source.select(selectors[name]).items
     )

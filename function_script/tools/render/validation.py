@@ -77,11 +77,28 @@ def validate(
     for problem in _compare({**header, _STATUS: status}, catalog):
         if objects.read_path(problem.path)[:1] == (_STATUS,) and not is_late:
             yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
+    yield from ((problem, "warning") for problem in find_unselected(rendering))
     types = {objects.api_version_and_kind(part) for _, _, part in composed}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
     if missing and catalog.has_others(objects.api_version_and_kind(xr)):
         kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in missing)
         yield Diagnostic(message=f"no schema, not compared: {kinds}"), "note"
+
+
+def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
+    """Yield the requirements of a run that select nothing, though what they mean is at hand."""
+    source = rendering.result.requirements
+    for call in rendering.calls if source is not None else ():
+        for name, selector in {**call.step.resources, **call.reply.required()}.items():
+            near = source.store.find_near(selector)
+            if near is not None and not source.select(selector).items:
+                span = rendering.positions.find_requirement(call.step, name)
+                yield Diagnostic(
+                    message=f'required resource "{name}" was not found: {near}',
+                    span=span,
+                    excerpt=rendering.positions.excerpt(span),
+                    code=Code("unselected", name),
+                )
 
 
 def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objects.Path, Object]]:
