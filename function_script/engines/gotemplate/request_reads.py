@@ -5,7 +5,7 @@ the request, and variables that are never assigned again.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import programs, registry
@@ -14,6 +14,7 @@ from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import ANY, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
+from function_script.texts.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions whose arguments may be missing.
@@ -38,6 +39,14 @@ class _Variable(NamedTuple):
 
     path: Path | None = None
     sources: frozenset[Path] = frozenset()
+
+
+class _Named(NamedTuple):
+    """A template by its name, and the text that it is in."""
+
+    name: str
+    source: Source
+    body: Sequence[nodes.Node]
 
 
 class Walker:
@@ -283,43 +292,36 @@ class Walker:
 
 
 def walk(program: Program) -> Walker:
-    """Return what the main template of a program does with the request."""
-    root = programs.parse_main(program)
+    """Return what the templates of a program certainly do with the request."""
+    texts = programs.parse_texts(program)
+    bodies = [
+        _Named(name, source, body) for source, trees in texts for name, body in trees.items()
+    ]
     assigned = frozenset(
         variable.names[0]
-        for part in nodes.walk_nodes(root)
+        for part in nodes.walk_nodes([node for each in bodies for node in each.body])
         if isinstance(part, nodes.Pipe) and part.assigns
         for variable in part.declared
     )
     walker = Walker(program, assigned)
-    walker.walk_body(root, ())
-    _walk_named(program, walker)
+    walker.walk_body(programs.parse_main(program), ())
+    names = Counter(each.name for each in bodies)
+    counts = [programs.count_uses(trees) for _, trees in texts]
+    uses = sum((each for each in counts if each is not None), Counter[str]())
+    waiting = [each for each in bodies if names[each.name] == 1 and uses[each.name]]
+    # A template whose name is computed may be any of them.
+    if None not in counts:
+        _walk_named(walker, waiting, uses)
     return walker
 
 
-def _walk_named(program: Program, walker: Walker) -> None:
-    """Walk the named templates that certainly get parts of the request.
-
-    They are those of which each use is a call that was walked, with the same part.
-    """
-    texts = programs.parse_texts(program)
-    bodies = [
-        (name, source, body)
-        for source, trees in texts
-        for name, body in trees.items()
-        if name != programs.MAIN
-    ]
-    counts = Counter(name for name, _, _ in bodies)
-    uses = programs.count_uses(texts)
-    pending = [] if uses is None else bodies
-    while pending:
-        ready = [
-            (name, source, body)
-            for name, source, body in pending
-            if counts[name] == 1 and 0 < uses[name] == len(walker.calls.get(name, ()))
-        ]
-        pending = [each for each in pending if each not in ready] if ready else []
-        for name, source, body in ready:
-            first, *others = walker.calls[name]
-            if first is not None and all(each == first for each in others):
-                walker.walk_template(source, body, first)
+def _walk_named(walker: Walker, waiting: list[_Named], uses: Mapping[str, int]) -> None:
+    """Walk the templates of which each use is a call that was walked, with the same part."""
+    while waiting:
+        ready = [each for each in waiting if len(walker.calls.get(each.name, ())) == uses[each.name]]
+        for each in ready:
+            first, *others = walker.calls[each.name]
+            if first is not None and all(path == first for path in others):
+                walker.walk_template(each.source, each.body, first)
+        # What they call themselves may be ready then.
+        waiting = [each for each in waiting if each not in ready] if ready else []
