@@ -10,6 +10,7 @@ from typing import Final
 from function_script.request import objects
 from function_script.request.reader import format_path
 from function_script.request.values import Object
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.tools import manifests, xrds
 from function_script.tools.render.renderer import Rendering
@@ -22,6 +23,12 @@ _STATUS: Final = "status"
 _WITH_PODS: Final = {
     ("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
 }
+_POD_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    **dict.fromkeys((*_WITH_PODS, ("batch", "Job")), ("spec", "template")),
+    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+    ("", "Pod"): (),
+}
+_SERVICE: Final = ("v1", "Service")
 # An Object of provider-kubernetes has the object that the provider makes.
 _EMBEDDED: Final[dict[tuple[str, str], objects.Path]] = dict.fromkeys(
     (("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")),
@@ -86,7 +93,11 @@ def validate(
 
 
 def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
-    """Yield the requirements of a run that select nothing, though what they mean is at hand."""
+    """Yield the selectors of a run that select nothing, though what they mean is at hand.
+
+    They are those of requirements, and of composed Services.
+    """
+    yield from _find_services(rendering)
     source = rendering.result.requirements
     for call in rendering.calls if source is not None else ():
         for name, selector in {**call.step.resources, **call.reply.required()}.items():
@@ -99,6 +110,44 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
                     excerpt=rendering.positions.excerpt(span),
                     code=Code("unselected", name),
                 )
+
+
+def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
+    """Yield the Services that select no pods of a pipeline for a slip in their selector alone."""
+    resources = rendering.result.resources
+    templates = [*filter(None, map(_find_pod_labels, resources.values()))]
+    for name, resource in resources.items():
+        selector = manifests.texts_at(resource, "spec", "selector")
+        if objects.api_version_and_kind(resource) != _SERVICE:
+            continue
+        if any(selector.items() <= labels.items() for labels in templates):
+            continue
+        for key, value in selector.items():
+            others = selector.items() - {(key, value)}
+            near = [labels for labels in templates if others <= labels.items()]
+            slip = spelling.find_slip(value, {each[key] for each in near if key in each})
+            keys = {each for labels in near for each in labels if labels[each] == value}
+            hint = f"{key}: {slip}" if slip else None
+            if not any(key in labels for labels in near) and len(keys) == 1:
+                hint = f"{keys.pop()}: {value}"
+            if hint is not None:
+                position = rendering.positions.nearest_line(name, ("spec", "selector", key))
+                span = None if position is None else position.span
+                yield Diagnostic(
+                    message=f'Service "{name}" selects no pods: none composed here has the label '
+                    f"{key}: {value}",
+                    hint=f"they have {hint}",
+                    span=span,
+                    excerpt=rendering.positions.excerpt(span),
+                    code=Code("unselected", name),
+                )
+
+
+def _find_pod_labels(resource: Object) -> dict[str, str]:
+    """Return the labels of the pods that an object of Kubernetes makes, or of the pod it is."""
+    group, kind, *_ = manifests.key_of(resource)
+    above = _POD_TEMPLATES.get((group, kind))
+    return {} if above is None else manifests.texts_at(resource, *above, "metadata", "labels")
 
 
 def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objects.Path, Object]]:
