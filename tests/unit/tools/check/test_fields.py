@@ -17,6 +17,11 @@ def _with_helper(call: str, value: str) -> str:
     return "\n".join([script(GET, f"a = {call}"), *body])
 
 
+def _defining(body: str, data: str, call: str = "template") -> str:
+    """Return a Go template with a named one, which gets a part of the request."""
+    return go(f'{{{{ define "a" }}}}{body}{{{{ end }}}}{{{{ {call} "a" {data} }}}}')
+
+
 # A program, the path of what it reads, below the XR, and the field that is meant.
 WRONG = {
     "alias": (script(GET, 'a = xr["spec"]["szie"]'), "spec.szie", "size"),
@@ -101,6 +106,28 @@ WRONG = {
     ),
     "function": (go("{{ (getCompositeResource .).spec.szie }}"), "spec.szie", "size"),
     "index": (go(f'{{{{ index .{XR}.spec "szie" }}}}'), "spec.szie", "size"),
+    "define": (_defining("{{ .spec.szie }}", f".{XR}"), "spec.szie", "size"),
+    "define-of-its-root": (_defining("{{ $.spec.szie }}", f".{XR}"), "spec.szie", "size"),
+    "define-that-calls-another": (
+        _defining(
+            '{{ template "b" .spec }}{{ end }}{{ define "b" }}{{ .szie }}', f"$.{XR}", call="include"
+        ),
+        "spec.szie",
+        "size",
+    ),
+    "macro": (
+        jinja("{% macro m(x, y) %}{{ x.szie }}{% endmacro %}{{ m(spec, 1) }}{{ m(y=1, x=spec) }}"),
+        "spec.szie",
+        "size",
+    ),
+    "macro-that-calls-another": (
+        jinja(
+            "{% macro a(x) %}{{ x.szie }}{% endmacro %}{% macro b(y) %}{{ a(y.spec) }}{% endmacro %}"
+            "{{ b(xr) }}"
+        ),
+        "spec.szie",
+        "size",
+    ),
 }
 
 
@@ -185,6 +212,27 @@ RIGHT = {
     "a-function-of-that-name": script(GET, "def xr(a):", "    return {}", 'a = xr["any"]'),
     "a-name-that-is-set-twice": jinja("{% set x = spec %}{% set x = params %}{{ x.any }}"),
     "set-and-defined": go('{{ $_ := set . "any" 1 }}{{ .any }}{{ define "x" }}{{ .any }}{{ end }}'),
+    "a-define-of-two-values": _defining("{{ .any }}", f'.{XR}.spec }}}}{{{{ template "a" .context'),
+    "a-define-in-a-pipe": _defining("{{ .any }}", f'.{XR}.spec }}}}{{{{ .context | include "a"'),
+    "a-define-whose-name-is-made": _defining(
+        "{{ .any }}", f'.{XR}.spec }}}}{{{{ include (print "a") .context'
+    ),
+    "a-define-that-calls-itself": _defining(
+        '{{ .any }}{{ if .more }}{{ template "a" .more }}{{ end }}', f".{XR}.spec"
+    ),
+    "a-define-that-sets-a-field": _defining('{{ $_ := set . "any" 1 }}{{ .any }}', f".{XR}.spec"),
+    "a-macro-of-two-values": jinja(
+        "{% macro m(x) %}{{ x.any }}{% endmacro %}{{ m(spec) }}{{ m(params) }}"
+    ),
+    "a-macro-that-is-a-value": jinja(
+        "{% macro m(x) %}{{ x.any }}{% endmacro %}{% set n = m %}{{ m(spec) }}{{ n(params) }}"
+    ),
+    "a-macro-without-an-argument": jinja(
+        "{% macro m(x=params) %}{{ x.any }}{% endmacro %}{{ m(spec) }}{{ m() }}"
+    ),
+    "a-macro-with-arguments-of-a-list": jinja(
+        "{% macro m(x) %}{{ x.any }}{% endmacro %}{{ m(spec) }}{{ m(*[params]) }}"
+    ),
     "a-variable-that-changes": go("{{ $x := .observed }}{{ $x = .context }}{{ $x.any }}"),
     "a-variable-of-an-inner-block": go(
         "{{ $x := .observed }}{{ if .input }}{{ $x := .context }}{{ $x.any }}{{ end }}"
