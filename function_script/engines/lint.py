@@ -216,6 +216,13 @@ class Lint:
         """Find names of resources that others depend on."""
         return ()
 
+    def find_awaited(self, _program: Program) -> Iterable[tuple[str, str, Mention]]:
+        """Find the rules of resources that others or their readiness wait for.
+
+        Each has the resource's name, and the rule as in ``ready-when``: a path, for example.
+        """
+        return ()
+
     def find_moved_from(self, _program: Program) -> Iterable[Mention]:
         """Find names that resources had before."""
         return ()

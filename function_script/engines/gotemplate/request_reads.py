@@ -247,6 +247,14 @@ class Walker:
                 self._add_access((*paths[1], key), word.position, len(word.quoted))
             case [_, _] if command.function == "default":
                 return paths[2]
+            case [*keys, _, _] if command.function == "dig" and paths[-1] is not None:
+                path = paths[-1]
+                for key in keys:
+                    path = (*path, key.value if isinstance(key, nodes.String) else ANY)
+                    self.tested_paths.add(path)
+                    if isinstance(key, nodes.String):
+                        self._add_access(path, key.position, len(key.quoted))
+                return path
         return None
 
     def _walk_operand(self, word: nodes.Operand, dot: Path | None) -> Path | None:

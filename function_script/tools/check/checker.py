@@ -12,6 +12,7 @@ from function_script import inputs
 from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
 from function_script.inputs import Step
+from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.reader import format_path
 from function_script.request.values import Object
@@ -260,7 +261,7 @@ class _Checker:
         request = paths.of_xr(None if xrd is None else find_schema(xrd, steps.document))
         for each in (*steps.ours, *steps.builtin):
             for place, text, is_optional in step_inputs.find_selecting_paths(each.value):
-                unknown = request.find_unknown_of_xr(text)
+                unknown = request.find_first_unknown(paths.XR, objects.read_path(text))
                 if unknown is not None:
                     message, hint = unknown
                     problem = Problem(format_path(("input", *place)), message, hint).to_diagnostic()

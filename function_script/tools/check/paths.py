@@ -13,7 +13,7 @@ from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_acc
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
-from function_script.texts import field_names
+from function_script.texts import field_names, spelling
 from function_script.texts.problems import suggest
 from function_script.tools import structural_schema, xrds
 from function_script.tools.validate import builtin
@@ -22,8 +22,11 @@ from function_script.tools.validate import builtin
 _ANYTHING: Final[Object] = {}
 _OPEN: Final = (structural_schema.PRESERVE, structural_schema.EMBEDDED)
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
+# The keys of the context that functions share.
+_CONTEXT_KEYS: Final = (objects.ENVIRONMENT, objects.EXTRA_RESOURCES)
 _LISTS: Final = ("extra_resources", "required_resources")
-_XR: Final = ("observed", "composite", "resource")
+XR: Final = ("observed", "composite", "resource")
+"""The path of the XR."""
 # An XR has no other fields than those of all objects and these, whatever its XRD says.
 _ANY_XR: Final[Object] = {
     "type": "object",
@@ -43,12 +46,12 @@ class Request:
         kinds = (kind for prefix, kind in self.kinds.items() if path[: len(prefix)] == prefix)
         return next(kinds, "the request")
 
-    def find_unknown_of_xr(self, text: str) -> tuple[str, str] | None:
-        """`find_unknown` for the first part of a path in the XR that certainly does not exist."""
-        path = (*_XR, *objects.read_path(text))
+    def find_first_unknown(self, above: Path, below: Path) -> tuple[str, str] | None:
+        """`find_unknown` for the first part of a path in an object that does not exist."""
+        path = (*above, *below)
         unknown = (
-            self.find_unknown(path[:end], first=len(_XR))
-            for end in range(len(_XR) + 1, len(path) + 1)
+            self.find_unknown(path[:end], first=len(above))
+            for end in range(len(above) + 1, len(path) + 1)
         )
         return next(filter(None, unknown), None)
 
@@ -60,6 +63,9 @@ class Request:
         schema, key = self._find(path[:-1]), path[-1]
         if path[-3:-1] == ("status", "conditions") and isinstance(key, str):
             return "conditions are a list", "look for the item with this type"
+        near = None if path[:-1] != ("context",) else spelling.nearest(str(key), _CONTEXT_KEYS)
+        if near is not None and key != near:
+            return f"{format_access(path)} does not exist: no step writes it", f'write "{near}"'
         names = [part for part in path if isinstance(part, str)]
         if key == "resource" and names[-2:-1] == [key] and names[-3:-2] != ["resources"]:
             return 'an object has no field "resource": it is the resource itself', "leave it out"
@@ -91,7 +97,7 @@ class Request:
         return schema
 
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
-        part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
+        part = holder[-1] if holder[:-1] == XR and XR in self.kinds else ""
         advice = xrds.advise_field(str(part), key)
         if not holder or field_names.is_of_helm(key):
             advice = field_names.advise_root(key)
@@ -130,7 +136,7 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         **dict.fromkeys(map(language.request_field, _LISTS), lists),
         CONDITION: CONDITION_SCHEMA,
     }
-    kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}
+    kinds: dict[Path, str] = {XR: "the XR's schema"} if xr is not None else {}
     kinds[CONDITION,] = "a condition"
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
@@ -141,9 +147,9 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
 def of_xr(schema: Object | None) -> Request:
     """Return the fields of an XR alone; without its ``schema``, any of its spec and status."""
     fields = _object(schema or _ANY_XR)
-    for part in reversed(_XR):
+    for part in reversed(XR):
         fields = {"properties": {part: fields}}
-    return Request(schema=fields, kinds={_XR: "the XR's schema"} if schema is not None else {})
+    return Request(schema=fields, kinds={XR: "the XR's schema"} if schema is not None else {})
 
 
 def _object(schema: Object | None) -> Object:

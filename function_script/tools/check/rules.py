@@ -18,6 +18,7 @@ from function_script.engines.secret_fields import RandomSecret
 from function_script.engines.tables import read_rows
 from function_script.request import objects
 from function_script.request.values import with_article
+from function_script.step.readiness import checks
 from function_script.step.readiness.kinds import GENERIC, rule_of
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
@@ -252,7 +253,8 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
         reads, key=lambda read: (read.span.name, read.span.line, read.span.column or 0)
     ):
         # A path in the form of another language, such as "spec/size", is a doubt of its own.
-        is_doubt = is_guarded and _FOREIGN.search(str(read.path[-1])) is not None
+        is_foreign = _FOREIGN.search(str(read.path[-1])) is not None
+        is_doubt = is_guarded and is_foreign and read.path[:1] != ("context",)
         # A program that asks for it serves XRs of scope LegacyCluster and others.
         is_doubt |= is_guarded and read.path[3:] == ("spec", "crossplane")
         unknown = None if is_doubt else subject.request.find_unknown(read.path)
@@ -263,6 +265,17 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             if not (is_variable and is_shown):
                 yield _point_at(read, *unknown)
             is_shown |= is_variable
+    if is_guarded:
+        yield from _unknown_awaited_fields(subject)
+
+
+def _unknown_awaited_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
+    """Find fields that a resource's readiness or a dependency waits for, and that do not exist."""
+    for name, text, mention in subject.step.language.lint.find_awaited(subject.step.program):
+        resource = ("observed", "resources", name, "resource")
+        unknown = subject.request.find_first_unknown(resource, checks.read_awaited(text))
+        if unknown is not None:
+            yield _point_at(mention, *unknown)
 
 
 def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:

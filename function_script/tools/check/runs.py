@@ -54,6 +54,7 @@ from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
+_STATUS: Final = (*_XR[:-1], "status")
 # Fields of every XR.
 _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 # Crossplane's part of spec, which no XR at hand has.
@@ -575,6 +576,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     ]
     if not reads:
         return not _may_read_outside(step, run)
+    is_new = _is_new(run)
     # The names of the XR's own fields say nothing.
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
@@ -582,13 +584,21 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         path[:1] == ("params",)
         or (path[:1] == ("context",) and _find_near_key(path, run))
         or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
+        # Every XR begins without them, and without resources a failure is the last word.
+        or (is_new and (path[:2] == ("observed", "resources") or path[:4] == _STATUS))
         or (
             path[: len(_XR)] == _XR
             and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
             and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         )
         for path in reads
-    ) and not _OUTSIDE.search(_WRITTEN.sub("", line))
+    ) and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
+
+
+def _is_new(run: Run) -> bool:
+    """Report whether nothing is observed of an XR at hand, and it has no status yet."""
+    inputs = run.inputs
+    return run.is_at_hand and not (run.is_late or inputs.observed or "status" in inputs.xr)
 
 
 def _may_read_outside(step: Step, run: Run) -> bool:
@@ -598,7 +608,7 @@ def _may_read_outside(step: Step, run: Run) -> bool:
     What a script writes into dicts and its response reads nothing, nor does the text around the
     actions of a template. With texts that are made up, any word counts.
     """
-    is_new = not (run.invented or run.inputs.observed or "status" in run.inputs.xr)
+    is_new = _is_new(run)
     documents = () if run.invented else step.language.lint.find_documents(step.program)
     around = {source.name: text for source, text in documents}
     return any(

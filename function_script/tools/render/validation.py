@@ -5,6 +5,7 @@ Rules in CEL are left out: `render --validate` evaluates them.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from function_script.request import objects
@@ -12,13 +13,15 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
+from function_script.texts.problems import suggest
 from function_script.tools import manifests, xrds
 from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import builtin, wording
-from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.report import Problem
 
 _STATUS: Final = "status"
+_METADATA: Final[Object] = {"properties": {"metadata": builtin.metadata_schema()}}
 # Kinds whose selector must match the labels of their pods.
 _WITH_PODS: Final = {
     ("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
@@ -29,6 +32,10 @@ _POD_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("", "Pod"): (),
 }
 _SERVICE: Final = ("v1", "Service")
+_RESTARTS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    **dict.fromkeys(_WITH_PODS, ("Always",)),
+    **dict.fromkeys((("batch", "CronJob"), ("batch", "Job")), ("OnFailure", "Never")),
+}
 # An Object of provider-kubernetes has the object that the provider makes.
 _EMBEDDED: Final[dict[tuple[str, str], objects.Path]] = dict.fromkeys(
     (("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")),
@@ -162,22 +169,50 @@ def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objec
 
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
+    metadata = find_unknown({"metadata": manifest.get("metadata")}, _METADATA, is_builtin=True)
     if comparison is None:
-        return [*builtin.find_misspelt_kind(*objects.api_version_and_kind(manifest))]
-    problems = [*comparison.problems, *_compare_labels(manifest)]
+        return [*catalog.find_misspelt(*objects.api_version_and_kind(manifest)), *metadata]
+    is_extension = catalog.is_extension(objects.api_version_and_kind(manifest))
+    problems = [*comparison.problems, *_compare_pods(manifest), *(metadata if is_extension else [])]
     # Of a fraction that is to be whole, the API server says so twice.
     paths = {each.path for each in problems if each.field != wording.NO_FIELD}
     return [each for each in problems if each.field != wording.NO_FIELD or each.path not in paths]
 
 
-def _compare_labels(manifest: Object) -> Iterator[Problem]:
-    """Find a template of pods without the labels that its own object selects, as the API does."""
-    selector = manifests.object_at(manifest, "spec", "selector", "matchLabels")
-    labels = manifests.object_at(manifest, "spec", "template", "metadata", "labels")
+def _compare_pods(manifest: Object) -> Iterator[Problem]:
+    """Find what no schema says of an object with a template of pods, as the API server does."""
     group, kind, *_ = manifests.key_of(manifest)
+    above = _POD_TEMPLATES.get((group, kind))
+    if above is None:
+        return
+    template = manifests.object_at(manifest, *above)
+    selector = manifests.object_at(manifest, "spec", "selector", "matchLabels")
+    labels = manifests.object_at(template, "metadata", "labels")
     if (group, kind) in _WITH_PODS and not selector.items() <= labels.items():
-        path = "spec.template.metadata.labels"
+        path = format_path((*above, "metadata", "labels"))
         yield wording.refused(path, labels, "`selector` does not match template `labels`")
+    pods = manifests.object_at(template, "spec")
+    policy = pods.get("restartPolicy")
+    policies = _RESTARTS.get((group, kind), ())
+    if "containers" in pods and policies and (policy or "Always") not in policies:
+        path = format_path((*above, "spec", "restartPolicy"))
+        if policy is None:
+            words = ", ".join(f'"{each}"' for each in policies)
+            missing = wording.missing(path)
+            yield replace(missing, message=f"{missing.message}: valid values: {words}")
+        else:
+            yield wording.unsupported(path, policy, policies)
+    claims = manifests.objects_at(manifest, "spec", "volumeClaimTemplates")
+    names = {manifests.text_at(each, "name") for each in manifests.objects_at(pods, "volumes")}
+    names |= {manifests.name(each) for each in claims}
+    for part in ("initContainers", "containers"):
+        for index, container in enumerate(manifests.objects_at(pods, part)):
+            mounts = manifests.objects_at(container, "volumeMounts")
+            for number, name in enumerate(manifests.text_at(each, "name") for each in mounts):
+                if name and name not in names:
+                    place = (*above, "spec", part, index, "volumeMounts", number, "name")
+                    hint = suggest(name, tuple(names))
+                    yield replace(wording.absent(format_path(place), name), hint=hint)
 
 
 def _rate(problem: Problem, manifest: Object, made_up: Collection[str]) -> str:
