@@ -45,6 +45,11 @@ CONSTANT_TYPES: Final[dict[type, str]] = {
 
 QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
 """A name that is written out, in quotes."""
+_WORDS: Final = r"""[^()"'#\n]|"[^"\n]*"|'[^'\n]*'"""
+CONDITION_CALL: Final = (
+    rf"\b(?:is_ready|get_condition)\((?:(?:{_WORDS}|\((?:{_WORDS})*\))*,)?\s*{QUOTED}\s*\)"
+)
+"""A call of the library with the type of a condition behind the object, or behind a filter."""
 _OWN_NAMESPACE: Final = re.compile(r"metadata\W{1,4}namespace")
 
 
@@ -61,8 +66,13 @@ class Mention(NamedTuple):
     span: Span
 
 
-CallKind: TypeAlias = Literal["clock", "credentials", "observed", "readiness", "required"]
-"""A kind of calls: those that read the clock, getters, and `is_ready` of an observed resource."""
+CallKind: TypeAlias = Literal[
+    "clock", "condition", "credentials", "observed", "readiness", "required"
+]
+"""A kind of calls: those that read the clock, getters, and `is_ready` of an observed resource.
+
+Those of ``condition`` have the type of one.
+"""
 # The parts of the request that have the names which getters take.
 _PARTS: Final[Mapping[CallKind, Path]] = {
     "credentials": ("credentials",),

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import ANY, FieldAccess, FieldComparison
+from function_script.engines.lint import ANY, CONDITION, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source
@@ -245,6 +245,8 @@ class Walker:
             ):
                 self.tested_paths.add((*paths[1], key))
                 self._add_access((*paths[1], key), word.position, len(word.quoted))
+            case [_, _] if command.function == "getResourceCondition":
+                return (CONDITION,)
             case [_, _] if command.function == "default":
                 return paths[2]
             case [*keys, _, _] if command.function == "dig" and paths[-1] is not None:
@@ -280,6 +282,9 @@ class Walker:
     def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
+        if path == (CONDITION,):
+            # The fields of Go's own type.
+            return (*path, *(f"{name[:1].lower()}{name[1:]}" for name in names))
         for name in names:
             path = (*path, name)
             position = self._source.text.find(f".{name}", position) + 1

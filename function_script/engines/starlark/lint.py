@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, Final
 
 from function_script.engines.lint import (
+    CONDITION_CALL,
     QUOTED,
     Lint,
     Mention,
@@ -32,6 +33,7 @@ class StarlarkLint(Lint):
     """The analyses of StarlarkScript."""
 
     calls: ClassVar = {
+        "condition": re.compile(rf"^[^#\n]*?{CONDITION_CALL}", re.MULTILINE),
         "credentials": _match_call("get_credentials"),
         "observed": _match_call("get_(?:observed|connection_details)"),
         "readiness": _match_call(r"is_ready\(\s*get_observed", r"\s*\)\s*\)"),

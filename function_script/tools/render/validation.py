@@ -32,6 +32,10 @@ _POD_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("", "Pod"): (),
 }
 _SERVICE: Final = ("v1", "Service")
+_NO_LABEL: Final = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end with an alphanumeric character"
+)
 _RESTARTS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     **dict.fromkeys(_WITH_PODS, ("Always",)),
     **dict.fromkeys((("batch", "CronJob"), ("batch", "Job")), ("OnFailure", "Never")),
@@ -205,8 +209,16 @@ def _compare_pods(manifest: Object) -> Iterator[Problem]:
     claims = manifests.objects_at(manifest, "spec", "volumeClaimTemplates")
     names = {manifests.text_at(each, "name") for each in manifests.objects_at(pods, "volumes")}
     names |= {manifests.name(each) for each in claims}
+    containers: set[str] = set()
     for part in ("initContainers", "containers"):
         for index, container in enumerate(manifests.objects_at(pods, part)):
+            name = manifests.text_at(container, "name")
+            path = format_path((*above, "spec", part, index, "name"))
+            if name in containers:
+                yield wording.duplicate(path, name)
+            elif name and not objects.is_label(name):
+                yield wording.refused(path, name, _NO_LABEL)
+            containers.add(name)
             mounts = manifests.objects_at(container, "volumeMounts")
             for number, name in enumerate(manifests.text_at(each, "name") for each in mounts):
                 if name and name not in names:

@@ -82,6 +82,11 @@ def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
     return replace(_problem(path, value, text), hint=near)
 
 
+def duplicate(path: str, value: Value) -> Problem:
+    """A value that another item of the same list has."""
+    return _problem(path, value, f"Duplicate value: {format_value(value)}")
+
+
 def absent(path: str, value: Value) -> Problem:
     """A name of something that the object does not have."""
     return _problem(path, value, f"Not found: {format_value(value)}")
