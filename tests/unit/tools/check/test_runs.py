@@ -1083,6 +1083,30 @@ def test_dependency_that_nobody_desires(
     assert message in listed[0].diagnostic.message
 
 
+_UNGUARDED = {
+    "gotemplate": (_GO, _CONFIG + "  other: {{ .observed.resources.config.resource.data.id }}\n"),
+    "jinja": (_JINJA, _CONFIG + "  other: {{ observed.resources.config.resource.data.id }}\n"),
+    "starlark": (
+        _STARLARK,
+        _script('config = get_observed(req, "config")', _config('config["data"]["id"]')),
+    ),
+    "status-of-the-xr": (_JINJA, _CONFIG + "  other: {{ xr.status.address }}\n"),
+}
+
+
+@pytest.mark.parametrize(("kind", "program"), _UNGUARDED.values(), ids=_UNGUARDED)
+@pytest.mark.parametrize("status", ["", "status: {size: 1}\n"])
+def test_first_reconcile_that_reads_what_no_new_xr_has(
+    kind: str, program: str, status: str, tmp_path: Path, pool: Pool
+) -> None:
+    """An XR at hand with a status is no new one."""
+    file = _place(tmp_path, kind, program)
+    xr = f"{one_step.XR}spec: {{region: eu, size: small}}\n{status}"
+    tmp_path.joinpath("xr.yaml").write_text(xr.replace("size: 1", "address: a") if status else xr)
+    rules = {each.rule for each in _check(file, pool).findings} - {"doubtful"}
+    assert rules == (set() if status else {"failing-run"})
+
+
 def test_dependency_on_a_resource_of_a_step_that_does_not_run(tmp_path: Path, pool: Pool) -> None:
     file = _place(tmp_path, _GO, _WAITING % ("other", '"1"'))
     text = file.read_text()
