@@ -324,7 +324,10 @@ def find_selecting_paths(value: Object) -> Iterator[tuple[objects.Path, str, boo
         is_optional = manifests.object_at(resources, name).get("optional") is True
         fields = manifests.object_at(resources, name, "fromFieldPath")
         labels = manifests.object_at(fields, "matchLabels")
-        for key, text in {**fields, **{("matchLabels", key): labels[key] for key in labels}}.items():
+        for key, text in {
+            **fields,
+            **{("matchLabels", key): labels[key] for key in labels},
+        }.items():
             if isinstance(text, str):
                 keys = (key,) if isinstance(key, str) else key
                 yield (*above, *keys), text, is_optional

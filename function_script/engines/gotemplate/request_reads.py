@@ -31,6 +31,8 @@ _GETTERS: Final = {
     "getComposedResource": ("observed", "resources", "resource"),
     "getExtraResources": ("requiredResources", "items"),
 }
+# Functions that take keys, and do without what these name.
+_ASKING: Final = frozenset({"dig", "hasKey"})
 _COMPARISONS: Final = frozenset({"eq", "ne"})
 
 
@@ -232,32 +234,30 @@ class Walker:
                 *above, below = _GETTERS[command.function]
                 return (*above, name, below)
             case [_, *keys] if command.function in {"index", "get"} and paths[1] is not None:
-                path = paths[1]
-                for key in keys:
-                    if command.function == "index":
-                        self.indexed_paths.add(path)
-                    path = (*path, key.value if isinstance(key, nodes.String) else ANY)
-                    if isinstance(key, nodes.String):
-                        self._add_access(path, key.position, len(key.quoted))
-                return path
-            case [_, nodes.String(value=key) as word] if (
+                return self._look_up(paths[1], keys, command.function)
+            case [_, nodes.String() as key] if (
                 command.function == "hasKey" and paths[1] is not None
             ):
-                self.tested_paths.add((*paths[1], key))
-                self._add_access((*paths[1], key), word.position, len(word.quoted))
+                self._look_up(paths[1], [key], command.function)
             case [_, _] if command.function == "getResourceCondition":
                 return (CONDITION,)
             case [_, _] if command.function == "default":
                 return paths[2]
             case [*keys, _, _] if command.function == "dig" and paths[-1] is not None:
-                path = paths[-1]
-                for key in keys:
-                    path = (*path, key.value if isinstance(key, nodes.String) else ANY)
-                    self.tested_paths.add(path)
-                    if isinstance(key, nodes.String):
-                        self._add_access(path, key.position, len(key.quoted))
-                return path
+                return self._look_up(paths[-1], keys, command.function)
         return None
+
+    def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:
+        """Add the lookups of a function that takes keys; return the path of its value."""
+        for key in keys:
+            if function == "index":
+                self.indexed_paths.add(path)
+            path = (*path, key.value if isinstance(key, nodes.String) else ANY)
+            if function in _ASKING:
+                self.tested_paths.add(path)
+            if isinstance(key, nodes.String):
+                self._add_access(path, key.position, len(key.quoted))
+        return path
 
     def _walk_operand(self, word: nodes.Operand, dot: Path | None) -> Path | None:
         match word:
@@ -307,9 +307,7 @@ class Walker:
 def walk(program: Program) -> Walker:
     """Return what the templates of a program certainly do with the request."""
     texts = programs.parse_texts(program)
-    bodies = [
-        _Named(name, source, body) for source, trees in texts for name, body in trees.items()
-    ]
+    bodies = [_Named(name, source, body) for source, trees in texts for name, body in trees.items()]
     assigned = frozenset(
         variable.names[0]
         for part in nodes.walk_nodes([node for each in bodies for node in each.body])
@@ -331,7 +329,9 @@ def walk(program: Program) -> Walker:
 def _walk_named(walker: Walker, waiting: list[_Named], uses: Mapping[str, int]) -> None:
     """Walk the templates of which each use is a call that was walked, with the same part."""
     while waiting:
-        ready = [each for each in waiting if len(walker.calls.get(each.name, ())) == uses[each.name]]
+        ready = [
+            each for each in waiting if len(walker.calls.get(each.name, ())) == uses[each.name]
+        ]
         for each in ready:
             first, *others = walker.calls[each.name]
             if first is not None and all(path == first for path in others):

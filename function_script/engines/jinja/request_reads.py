@@ -5,7 +5,7 @@ arguments for which all calls of a macro give one part of the request.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -190,6 +190,16 @@ class _Names:
         return self._items.get(id(name)) or self._values.get(name.name)
 
 
+def _find_calls(trees: Iterable[nodes.Template]) -> dict[str, list[nodes.Call]]:
+    """Return the calls of names, without those whose arguments only a run knows."""
+    calls: dict[str, list[nodes.Call]] = {}
+    for tree in trees:
+        for call in tree.find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name) and not (call.dyn_args or call.dyn_kwargs):
+                calls.setdefault(call.node.name, []).append(call)
+    return calls
+
+
 def _find_arguments(
     trees: Sequence[nodes.Template], counts: Mapping[str, int]
 ) -> Iterator[tuple[str, list[nodes.Expr]]]:
@@ -198,18 +208,15 @@ def _find_arguments(
     None of a macro that is imported, used in another way than by calls, or called without it.
     """
     macros = [macro for tree in trees for macro in tree.find_all(nodes.Macro)]
-    if not macros:
-        return
     uses = Counter(name.name for tree in trees for name in tree.find_all(nodes.Name))
-    imported = {attribute.attr for tree in trees for attribute in tree.find_all(nodes.Getattr)}
-    for tree in trees:
-        for each in tree.find_all(nodes.FromImport):
-            imported.update(name if isinstance(name, str) else name[0] for name in each.names)
-    calls: dict[str, list[nodes.Call]] = {}
-    for tree in trees:
-        for call in tree.find_all(nodes.Call):
-            if isinstance(call.node, nodes.Name) and not (call.dyn_args or call.dyn_kwargs):
-                calls.setdefault(call.node.name, []).append(call)
+    imported = {each.attr for tree in trees for each in tree.find_all(nodes.Getattr)}
+    imported.update(
+        name if isinstance(name, str) else name[0]
+        for tree in trees
+        for each in tree.find_all(nodes.FromImport)
+        for name in each.names
+    )
+    calls = _find_calls(trees) if macros else {}
     for macro in macros:
         own = calls.get(macro.name, [])
         if macro.name in imported or counts[macro.name] != 1 or len(own) != uses[macro.name]:

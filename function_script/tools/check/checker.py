@@ -120,7 +120,7 @@ def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
 class _Checker:
     """Checks files into ``report``; a step may refer to an input in any of ``files``."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of `check`, read
         self,
         *,
         files: Iterable[searching.File],

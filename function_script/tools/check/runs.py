@@ -40,7 +40,7 @@ from function_script.tools import (
     xr_validation,
 )
 from function_script.tools.check import rules
-from function_script.tools.check.report import Finding, Report
+from function_script.tools.check.report import Finding, Place, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer, steps
@@ -48,6 +48,7 @@ from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.local import Skip
+from function_script.tools.render.runtimes.model import Runtime
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.validation import find_unselected, validate
 from function_script.tools.render.xr import resolve_claim
@@ -223,9 +224,9 @@ def find(
     else:
         for finding in branches.find_unreached():
             doubts.setdefault(finding.place, finding)
-        if not any(isinstance(each, Skip) for each in index.find_runtimes(pipeline)):
-            misspelt_names = _find_misspelt_resources(subject, results.values())
-            report.findings += (each for each in misspelt_names if each.place not in places)
+        report.findings += _find_misspelt_resources(
+            subject, index.find_runtimes(pipeline), results.values(), places
+        )
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
@@ -488,12 +489,18 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _find_misspelt_resources(
-    subject: Subject, results: Iterable[RenderResult | None]
+    subject: Subject,
+    runtimes: Iterable[Runtime],
+    results: Iterable[RenderResult | None],
+    places: Collection[Place],
 ) -> Iterator[Finding]:
     """Yield the observed resources that a program reads under a name which is almost another one.
 
-    No run composed that name. A rule of `rules` knows more where all names are written out.
+    No run composed that name, and no step was left out. At ``places`` a rule of `rules` has found
+    it, which knows more where all names are written out.
     """
+    if any(isinstance(each, Skip) for each in runtimes):
+        return
     composed = {name for result in results if result is not None for name in result.resources}
     for step_input, step in subject.inputs:
         lint = step.language.lint
@@ -507,7 +514,9 @@ def _find_misspelt_resources(
                 located = author_positions.map_to_source(
                     problem.at(mention.source, mention.span), step_input, subject.programs
                 )
-                yield Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
+                finding = Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
+                if finding.place not in places:
+                    yield finding
 
 
 def _find_near_key(path: objects.Path, run: Run) -> str | None:
@@ -515,7 +524,9 @@ def _find_near_key(path: objects.Path, run: Run) -> str | None:
     xr: Object = {"composite": {"resource": run.inputs.xr}}
     holder = objects.find_path({"observed": xr, "context": run.inputs.context}, path[:-1])
     key = str(path[-1])
-    return spelling.find_slip(key, holder) if isinstance(holder, dict) and key not in holder else None
+    return (
+        spelling.find_slip(key, holder) if isinstance(holder, dict) and key not in holder else None
+    )
 
 
 def _locate(
@@ -580,19 +591,22 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     # The names of the XR's own fields say nothing.
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
-    return all(
-        path[:1] == ("params",)
-        or (path[:1] == ("context",) and _find_near_key(path, run))
-        or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
-        # Every XR begins without them, and without resources a failure is the last word.
-        or (is_new and (path[:2] == ("observed", "resources") or path[:4] == _STATUS))
-        or (
-            path[: len(_XR)] == _XR
-            and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
-            and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+    return (
+        all(
+            path[:1] == ("params",)
+            or (path[:1] == ("context",) and _find_near_key(path, run))
+            or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
+            # Every XR begins without them, and without resources a failure is the last word.
+            or (is_new and (path[:2] == ("observed", "resources") or path[:4] == _STATUS))
+            or (
+                path[: len(_XR)] == _XR
+                and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
+                and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+            )
+            for path in reads
         )
-        for path in reads
-    ) and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
+        and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
+    )
 
 
 def _is_new(run: Run) -> bool:

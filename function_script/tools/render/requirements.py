@@ -116,7 +116,6 @@ class Store:
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
 
-
     def find_near(self, selector: wire.Selector) -> str | None:
         """Return the difference of an object at hand from a selector that selects nothing.
 
@@ -129,7 +128,9 @@ class Store:
             is_of_cluster = "" in places or not places
             if is_of_cluster or len(places) > 1:
                 return None
-            other = f'not in "{selector.namespace}"' if selector.namespace else "the selector has none"
+            other = (
+                f'not in "{selector.namespace}"' if selector.namespace else "the selector has none"
+            )
             return f'the one at hand is in namespace "{places.pop()}", {other}'
         labels = [manifests.labels(manifest) for manifest in own.values()]
         for key, value in (selector.match_labels or {}).items():
@@ -139,7 +140,7 @@ class Store:
             if not values and near_key:
                 return f'those at hand have the label "{near_key}", not "{key}"'
             if value not in values and near_value:
-                return f'one at hand has {key}={near_value}, not {key}={value}'
+                return f"one at hand has {key}={near_value}, not {key}={value}"
         return None
 
 

@@ -207,13 +207,20 @@ def _compare_pods(manifest: Object) -> Iterator[Problem]:
         else:
             yield wording.unsupported(path, policy, policies)
     claims = manifests.objects_at(manifest, "spec", "volumeClaimTemplates")
-    names = {manifests.text_at(each, "name") for each in manifests.objects_at(pods, "volumes")}
-    names |= {manifests.name(each) for each in claims}
+    yield from _compare_containers(pods, {*map(manifests.name, claims)}, (*above, "spec"))
+
+
+def _compare_containers(
+    pods: Object, claims: Collection[str], above: objects.Path
+) -> Iterator[Problem]:
+    """Find names of containers that are wrong, and those of volumes that are not there."""
+    volumes = manifests.objects_at(pods, "volumes")
+    names = {*claims, *(manifests.text_at(each, "name") for each in volumes)}
     containers: set[str] = set()
     for part in ("initContainers", "containers"):
         for index, container in enumerate(manifests.objects_at(pods, part)):
             name = manifests.text_at(container, "name")
-            path = format_path((*above, "spec", part, index, "name"))
+            path = format_path((*above, part, index, "name"))
             if name in containers:
                 yield wording.duplicate(path, name)
             elif name and not objects.is_label(name):
@@ -222,7 +229,7 @@ def _compare_pods(manifest: Object) -> Iterator[Problem]:
             mounts = manifests.objects_at(container, "volumeMounts")
             for number, name in enumerate(manifests.text_at(each, "name") for each in mounts):
                 if name and name not in names:
-                    place = (*above, "spec", part, index, "volumeMounts", number, "name")
+                    place = (*above, part, index, "volumeMounts", number, "name")
                     hint = suggest(name, tuple(names))
                     yield replace(wording.absent(format_path(place), name), hint=hint)
 

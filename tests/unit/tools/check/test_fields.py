@@ -116,7 +116,9 @@ WRONG = {
     "define-of-its-root": (_defining("{{ $.spec.szie }}", f".{XR}"), "spec.szie", "size"),
     "define-that-calls-another": (
         _defining(
-            '{{ template "b" .spec }}{{ end }}{{ define "b" }}{{ .szie }}', f"$.{XR}", call="include"
+            '{{ template "b" .spec }}{{ end }}{{ define "b" }}{{ .szie }}',
+            f"$.{XR}",
+            call="include",
         ),
         "spec.szie",
         "size",
@@ -128,8 +130,8 @@ WRONG = {
     ),
     "macro-that-calls-another": (
         jinja(
-            "{% macro a(x) %}{{ x.szie }}{% endmacro %}{% macro b(y) %}{{ a(y.spec) }}{% endmacro %}"
-            "{{ b(xr) }}"
+            "{% macro a(x) %}{{ x.szie }}{% endmacro %}"
+            "{% macro b(y) %}{{ a(y.spec) }}{% endmacro %}{{ b(xr) }}"
         ),
         "spec.szie",
         "size",

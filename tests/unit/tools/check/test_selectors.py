@@ -64,7 +64,9 @@ def _own(fields: str) -> str:
 
 def _builtin(name: str, step_input: str, *parts: str) -> str:
     step = f"  - step: select\n    functionRef: {{name: {name}}}\n    input:\n"
-    return one_step.PIPELINE + step + step_input % parts + one_step.step("one", "GoTemplate", CONFIG)
+    return (
+        one_step.PIPELINE + step + step_input % parts + one_step.step("one", "GoTemplate", CONFIG)
+    )
 
 
 def _check(path: Path, composition: str, pool: Pool | None = None, **files: str) -> list[Finding]:
@@ -196,10 +198,14 @@ def test_render_and_test_warn_of_a_selector(tmp_path: Path, run: Run) -> None:
     assert cause in run("test", tmp_path).out
 
 
-WORKLOAD = '{"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"selector": %s, "template": %s}}'
+WORKLOAD = (
+    '{"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"selector": %s, "template": %s}}'
+)
 PODS = '{"metadata": {"labels": {"app": "web", "tier": "front"}}, "spec": {"containers": [%s]}}'
 CONTAINER = '{"name": "main", "image": "a"}'
-SERVICE = '{"apiVersion": "v1", "kind": "Service", "spec": {"selector": %s, "ports": [{"port": 80}]}}'
+SERVICE = (
+    '{"apiVersion": "v1", "kind": "Service", "spec": {"selector": %s, "ports": [{"port": 80}]}}'
+)
 
 
 def _serve(language: str, selector: str, workload: str | None = None) -> str:
@@ -212,7 +218,9 @@ def _serve(language: str, selector: str, workload: str | None = None) -> str:
         body = ["def main(req):", "  rsp = response()", *(f"  {line}" for line in lines)]
         return one_step.composition(language, "\n".join([*body, "  return rsp\n"]), field="script")
     documents = [
-        CONFIG.replace("name: config", f"name: {name}").replace("apiVersion: v1\nkind: ConfigMap\n", "")
+        CONFIG.replace("name: config", f"name: {name}").replace(
+            "apiVersion: v1\nkind: ConfigMap\n", ""
+        )
         + "\n".join(f"{key}: {value}" for key, value in fields.items())
         + "\n"
         for name, fields in (("app", json_fields(workload)), ("svc", json_fields(service)))

@@ -84,13 +84,16 @@ spec:
   template: {spec: {containers: [{name: a, image: b}]}}
 """
 # Its volumes come with its claims.
-STATEFUL = _WITH_VOLUMES.replace("kind: Deployment", "kind: StatefulSet").replace(
-    "volumes: [{name: data, emptyDir: {}}, {name: other, emptyDir: {}}]", "dnsPolicy: Default"
-) + """\
+STATEFUL = (
+    _WITH_VOLUMES.replace("kind: Deployment", "kind: StatefulSet").replace(
+        "volumes: [{name: data, emptyDir: {}}, {name: other, emptyDir: {}}]", "dnsPolicy: Default"
+    )
+    + """\
   serviceName: web
   volumeClaimTemplates:
   - {metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}
 """
+)
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = one_step.crd(
@@ -295,9 +298,7 @@ VALID = {
 
 
 @pytest.mark.parametrize("document", VALID.values(), ids=VALID)
-def test_what_an_api_server_takes_has_no_warning(
-    tmp_path: Path, run: Run, document: str
-) -> None:
+def test_what_an_api_server_takes_has_no_warning(tmp_path: Path, run: Run, document: str) -> None:
     write(tmp_path, document)
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "bucket.yaml").write_text(CRD)
