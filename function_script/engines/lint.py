@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 from function_script.engines import secret_fields
 from function_script.engines.recent import remembered
 from function_script.request import objects
-from function_script.request.limits import LIMITS, Limits
+from function_script.request.limits import Limits
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
 from function_script.request.reader import child
@@ -129,6 +129,8 @@ class FieldComparison(NamedTuple):
 
 # The programs of a pipeline, of which `check` reads one after the other.
 _MAX_RECENT: Final = 16
+# An analysis has none; the identity is a part of the key.
+_LIMITS: Final = Limits()
 _Use = TypeVar("_Use", FieldAccess, FieldComparison)
 
 
@@ -187,7 +189,7 @@ class Lint:
 
     def find_reads(self, program: Program) -> Sequence[FieldAccess]:
         """Find the lookups alone: once, though every rule and every run asks for them."""
-        return _find_reads(program, LIMITS, self)
+        return _find_reads(program, _LIMITS, self)
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""

@@ -33,6 +33,7 @@ _GETTERS: Final = {
 }
 # Functions that take keys, and do without what these name.
 _ASKING: Final = frozenset({"dig", "hasKey"})
+_CONSTANTS: Final = (nodes.Bool, nodes.Number, nodes.String)
 _COMPARISONS: Final = frozenset({"eq", "ne"})
 
 
@@ -243,8 +244,10 @@ class Walker:
                 return (CONDITION,)
             case [_, _] if command.function == "default":
                 return paths[2]
-            case [*keys, _, _] if command.function == "dig" and paths[-1] is not None:
-                return self._look_up(paths[-1], keys, command.function)
+            case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
+                path = self._look_up(paths[-1], keys, command.function)
+                # A text or a number in its place is none of the field's.
+                return None if isinstance(default, _CONSTANTS) else path
         return None
 
     def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:
