@@ -119,9 +119,9 @@ class TemplateLint(Lint, ABC):
             if path.strip():
                 yield name.strip(), path.strip(), mention
         for mention in self._names_in("ready-when", program):
-            name = _find_resource_name(mention)
-            if name is not None:
-                yield name, mention.text, mention
+            resource = _find_resource_name(mention)
+            if resource is not None:
+                yield resource, mention.text, mention
 
     def find_moved_from(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``moved-from``."""

@@ -14,7 +14,7 @@ from function_script.request.reader import child, format_path
 from function_script.request.remote import parsing
 from function_script.request.remote.content import Content
 from function_script.request.remote.reference import RemoteReference
-from function_script.request.values import Object, Readable
+from function_script.request.values import Object, Readable, Value
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 from function_script.tools import manifests
@@ -324,22 +324,22 @@ def find_selecting_paths(value: Object) -> Iterator[tuple[objects.Path, str, boo
         is_optional = manifests.object_at(resources, name).get("optional") is True
         fields = manifests.object_at(resources, name, "fromFieldPath")
         labels = manifests.object_at(fields, "matchLabels")
-        for key, text in {
-            **fields,
-            **{("matchLabels", key): labels[key] for key in labels},
-        }.items():
+        places: list[tuple[objects.Path, Value]] = [
+            *(((key,), text) for key, text in fields.items()),
+            *((("matchLabels", key), text) for key, text in labels.items()),
+        ]
+        for place, text in places:
             if isinstance(text, str):
-                keys = (key,) if isinstance(key, str) else key
-                yield (*above, *keys), text, is_optional
+                yield (*above, *place), text, is_optional
     for part in _SELECTED:
         for index, source in enumerate(manifests.objects_at(value, "spec", part)):
             matchers = manifests.objects_at(source, "selector", "matchLabels")
             for number, matcher in enumerate(matchers):
                 text = matcher.get("valueFromFieldPath")
                 if isinstance(text, str) and matcher.get("type") != "Value":
-                    place = ("spec", part, index, "selector", "matchLabels", number)
+                    below = ("spec", part, index, "selector", "matchLabels", number)
                     is_optional = matcher.get("fromFieldPathPolicy") == "Optional"
-                    yield (*place, "valueFromFieldPath"), text, is_optional
+                    yield (*below, "valueFromFieldPath"), text, is_optional
 
 
 def check_program(step: inputs.Step) -> None:

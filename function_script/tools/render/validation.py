@@ -110,7 +110,9 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
     """
     yield from _find_services(rendering)
     source = rendering.result.requirements
-    for call in rendering.calls if source is not None else ():
+    if source is None:
+        return
+    for call in rendering.calls:
         for name, selector in {**call.step.resources, **call.reply.required()}.items():
             near = source.store.find_near(selector)
             if near is not None and not source.select(selector).items:

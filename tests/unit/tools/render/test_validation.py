@@ -298,7 +298,9 @@ VALID = {
 
 
 @pytest.mark.parametrize("document", VALID.values(), ids=VALID)
-def test_what_an_api_server_takes_has_no_warning(tmp_path: Path, run: Run, document: str) -> None:
+def test_document_that_an_api_server_takes_has_no_warning(
+    tmp_path: Path, run: Run, document: str
+) -> None:
     write(tmp_path, document)
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "bucket.yaml").write_text(CRD)
