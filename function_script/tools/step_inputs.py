@@ -301,8 +301,8 @@ def find_requirements(step: Object) -> Iterator[tuple[objects.Path, str]]:
     for index, entry in enumerate(manifests.objects_at(step, "requirements", "requiredResources")):
         yield ("requirements", "requiredResources", index), str(entry.get("requirementName"))
     path = ("input", "requirements", "resources")
-    declared = objects.find_path(step, path)
-    for name in declared if isinstance(declared, dict) else ():
+    section = objects.find_path(step, path)
+    for name in section if isinstance(section, dict) else ():
         yield (*path, name), name
     for key in _SELECTED:
         path = ("input", "spec", key)

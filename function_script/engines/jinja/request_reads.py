@@ -209,8 +209,8 @@ def _find_arguments(
     """
     macros = [macro for tree in trees for macro in tree.find_all(nodes.Macro)]
     uses = Counter(name.name for tree in trees for name in tree.find_all(nodes.Name))
-    imported = {each.attr for tree in trees for each in tree.find_all(nodes.Getattr)}
-    imported.update(
+    attributes = {each.attr for tree in trees for each in tree.find_all(nodes.Getattr)}
+    attributes.update(
         name if isinstance(name, str) else name[0]
         for tree in trees
         for each in tree.find_all(nodes.FromImport)
@@ -219,7 +219,7 @@ def _find_arguments(
     calls = _find_calls(trees) if macros else {}
     for macro in macros:
         own = calls.get(macro.name, [])
-        if macro.name in imported or counts[macro.name] != 1 or len(own) != uses[macro.name]:
+        if macro.name in attributes or counts[macro.name] != 1 or len(own) != uses[macro.name]:
             continue
         for index, parameter in enumerate(macro.args):
             values = [

@@ -73,8 +73,8 @@ class Request:
             return None
         fields = [name for name in structural_schema.properties(schema) if name != CONDITION]
         hint = self._hint(path[:-1], key, tuple(fields))
-        shown = format_access(path[first:])
-        return f"{shown} does not exist: {self.owner(path)} has no such field", hint
+        text = format_access(path[first:])
+        return f"{text} does not exist: {self.owner(path)} has no such field", hint
 
     def type_of(self, path: Path) -> str | None:
         """Return the type of the field at a path, in JSON Schema; None if it is unclear."""

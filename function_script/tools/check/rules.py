@@ -5,6 +5,7 @@ A problem has a position in the program, or begins with the path of a field of t
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -299,8 +300,8 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
     names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
     texts = [source.text for source in step.program.sources()]
     if any(map(_REQUEST.search, texts)):
-        asked = names.union(*(map(_find_asked, texts)))
-        yield from _find_misspelt_requirements(step, asked)
+        requirements = names.union(*map(_find_asked, texts))
+        yield from _find_misspelt_requirements(step, requirements)
         return
     for mention in step.language.lint.find_names(step.program, "required"):
         # Crossplane itself has names for the objects of an Operation.
@@ -317,9 +318,8 @@ def _find_asked(text: str) -> set[str]:
     return keys.union(_REQUIRE.findall(text))
 
 
-def _find_misspelt_requirements(step: inputs.Step, asked: Iterable[str]) -> Iterator[Diagnostic]:
+def _find_misspelt_requirements(step: inputs.Step, names: AbstractSet[str]) -> Iterator[Diagnostic]:
     """Find reads of objects by a name that is almost one of those asked for."""
-    names = [*asked]
     mentions = step.language.lint.find_names(step.program, "required")
     places: list[tuple[str, Mention | FieldAccess]] = [(each.text, each) for each in mentions]
     places += [

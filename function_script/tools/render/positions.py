@@ -238,8 +238,8 @@ class _CalledStep:
             return None
         step_input = self._origin.input_of(self.step)
         entry = objects.find_path(step_input.document.value, step_input.path[:-1])
-        declared = step_inputs.find_requirements(entry if isinstance(entry, dict) else {})
-        paths = [path for path, each in declared if each == name]
+        requirements = step_inputs.find_requirements(entry if isinstance(entry, dict) else {})
+        paths = [path for path, each in requirements if each == name]
         return step_input.document.span((*step_input.path[:-1], *paths[0])) if paths else self.span
 
     def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
