@@ -143,6 +143,16 @@ class Store:
                 return f"one at hand has {key}={near_value}, not {key}={value}"
         return None
 
+    def find_versions(self, selector: wire.Selector) -> list[str]:
+        """Return the other apiVersions of its group that have the object of a selector by name."""
+        place = (selector.namespace or "", selector.match_name or "")
+        group = manifests.group(selector.api_version)
+        return [
+            api_version
+            for (api_version, kind), own in sorted(self._objects.items())
+            if kind == selector.kind and manifests.group(api_version) == group and place in own
+        ]
+
 
 def _place(manifest: Object) -> tuple[str, str]:
     """Return the namespace and name of an object."""
@@ -258,11 +268,6 @@ class RequirementSource:
             messages.write_struct(message.openapi_v3, schema)
         return message
 
-    def explain(self, selector: wire.Selector) -> str:
-        """Return the end of a note about a selector that selects nothing."""
-        near = self.store.find_near(selector)
-        return f"; {near}" if near else self.advice
-
     def select(self, selector: wire.Selector) -> fnv1.Resources:
         """Return the objects by name, by labels, or all of the kind; there may be none."""
         key = (selector.api_version, selector.kind, selector.namespace or "")
@@ -355,7 +360,15 @@ def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) 
     }
     return tuple(
         f'required resource "{name}" was not found: {describe(selectors[name])}'
-        f"{source.explain(selectors[name])}"
+        f"{_advise(selectors[name], source)}"
         for name in sorted(selectors)
         if not source.select(selectors[name]).items
     )
+
+
+def _advise(selector: wire.Selector, source: RequirementSource) -> str:
+    """Return what is there instead: another object, or the object in another version."""
+    versions = source.store.find_versions(selector)
+    near = f"there is one of {' and '.join(versions)}" if versions else None
+    near = near or source.store.find_near(selector)
+    return f"; {near}" if near else source.advice
