@@ -248,7 +248,7 @@ def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:
             missing_key = _MISSING_KEY[item]
         else:
             actual = f'"{item}"' if isinstance(item, str) else type_phrase(item)
-            allowed = ", ".join(_MISSING_KEY)
-            message = f"must be one of {allowed}, not {actual}"
+            names = ", ".join(_MISSING_KEY)
+            message = f"must be one of {names}, not {actual}"
             fields.problems.add(f"{path}[{index}]", message, hint=suggest(str(item), _MISSING_KEY))
     return missing_key
