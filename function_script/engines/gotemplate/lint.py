@@ -34,6 +34,7 @@ class GoTemplateLint(TemplateLint):
     random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
     calls: ClassVar = {
         "clock": re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b"),
+        "condition": _match_call("getResourceCondition"),
         "credentials": re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}"),
         "observed": _match_call("getComposed(?:Resource|ConnectionDetails)"),
         "required": _match_call("getExtraResources"),

@@ -224,7 +224,10 @@ def test_fatal_result_ends_the_pipeline() -> None:
 
 def test_fatal_result_names_what_earlier_steps_missed() -> None:
     """A step that fails for want of it may know nothing of it; once for all steps that ask."""
-    note = 'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"'
+    note = (
+        'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"; '
+        'the one at hand is in namespace "default", not in "far"'
+    )
     ask = asks(one={"match_name": "a", "namespace": "far"})
     fatal: Object = {"results": [{"severity": "SEVERITY_FATAL", "message": "boom"}]}
     for last, notes in (fatal, (f'step "step-0": {note}',)), ({**ask, **fatal}, (note,)):
