@@ -50,7 +50,8 @@ from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import Runtime
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.validation import find_unselected, validate
+from function_script.tools.render.selectors import find_unselected
+from function_script.tools.render.validation import validate
 from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 

@@ -1,0 +1,66 @@
+"""Selectors of a run that select nothing for a slip: those of requirements, and of Services."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from function_script.request import objects
+from function_script.texts import spelling
+from function_script.texts.diagnostics import Code, Diagnostic
+from function_script.tools import manifests
+from function_script.tools.render.renderer import Rendering
+from function_script.tools.validate import pods
+
+_SERVICE: Final = ("v1", "Service")
+
+
+def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
+    """Yield the selectors of a run that select nothing, though what they mean is at hand.
+
+    They are those of requirements, and of composed Services.
+    """
+    yield from _find_services(rendering)
+    source = rendering.result.requirements
+    if source is None:
+        return
+    for call in rendering.calls:
+        for name, selector in {**call.step.resources, **call.reply.required()}.items():
+            near = source.store.find_near(selector)
+            if near is not None and not source.select(selector).items:
+                span = rendering.positions.find_requirement(call.step, name)
+                yield Diagnostic(
+                    message=f'required resource "{name}" was not found: {near}',
+                    span=span,
+                    excerpt=rendering.positions.excerpt(span),
+                    code=Code("unselected", name),
+                )
+
+
+def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
+    """Yield the Services that select no pods of a pipeline for a slip in their selector alone."""
+    resources = rendering.result.resources
+    templates = [*filter(None, map(pods.find_labels, resources.values()))]
+    for name, resource in resources.items():
+        selector = manifests.texts_at(resource, "spec", "selector")
+        if objects.api_version_and_kind(resource) != _SERVICE:
+            continue
+        if any(selector.items() <= labels.items() for labels in templates):
+            continue
+        for key, value in selector.items():
+            others = selector.items() - {(key, value)}
+            near = [labels for labels in templates if others <= labels.items()]
+            slip = spelling.find_slip(value, {each[key] for each in near if key in each})
+            keys = {each for labels in near for each in labels if labels[each] == value}
+            hint = f"{key}: {slip}" if slip else None
+            if not any(key in labels for labels in near) and len(keys) == 1:
+                hint = f"{keys.pop()}: {value}"
+            if hint is not None:
+                position = rendering.positions.nearest_line(name, ("spec", "selector", key))
+                span = None if position is None else position.span
+                yield Diagnostic(
+                    message=f'Service "{name}" selects no pods: none composed here has the label '
+                    f"{key}: {value}",
+                    hint=f"they have {hint}",
+                    span=span,
+                    excerpt=rendering.positions.excerpt(span),
+                    code=Code("unselected", name),
+                )
