@@ -56,6 +56,11 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         )
     if not differences:
         return Effect(manifest=live, changes=[])
+    versions = [objects.api_version_and_kind(each)[0] for each in (live, before)]
+    # Another version may have the field in another place.
+    if versions[0] != versions[1]:
+        text = f"the dump has {manifests.describe(live)} as {versions[0]}"
+        raise UnknownError(f"{text}, and it is desired as {versions[1]}")
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)

@@ -82,8 +82,9 @@ class Planner:
         self._changed_xrds = {
             type_
             for type_, xrd in after.xrds.items()
-            if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
+            if type_ not in live or _read_definition(xrd) != _read_definition(live[type_])
         }
+        self._removed_xrds = old.xrds.keys() - after.xrds
         # Schemas of what is composed.
         self._catalog = Catalog([*dump.definitions, *after.xrds.values()])
         both = (*after.compositions.values(), *old.compositions.values())
@@ -106,7 +107,7 @@ class Planner:
     @property
     def has_change(self) -> bool:
         """Report whether there is a Composition, or one or an XRD that changes."""
-        return bool(self._new or self._removed or self._changed_xrds)
+        return bool(self._new or self._removed or self._changed_xrds or self._removed_xrds)
 
     def count_processes(self, inputs: Iterable[Path]) -> int:
         """Return the number of processes in which the plan takes the least time."""
@@ -162,6 +163,8 @@ class Planner:
         try:
             if new_xr is None:
                 return self._destroy(plan, xr)
+            if key[:2] in self._removed_xrds:
+                raise UnknownError("there is no XRD of it after the change")
             if not name:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
@@ -169,6 +172,8 @@ class Planner:
                 reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
             new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
+            # Crossplane writes it into every XR.
+            new_name = _read_enforced(self._xrds.get(key[:2], {})) or new_name
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
             if not is_other and name not in self._new and name not in self._removed:
                 return None
@@ -176,6 +181,7 @@ class Planner:
                 return replace(plan, verdict="stays", reason=halt)
             old = self._find_old(xr, name)
             new = self._find_new(new_name, name, old)
+            self._check_selection(xr, new_xr, new_name)
             # The XR above may hold it from now on, and it may have the new revision by then.
             if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
                 if not is_other:
@@ -187,11 +193,14 @@ class Planner:
 
     def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
+        revision = _read_revision(xr)
         if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
-            return self._old[name]
-        revision = manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
+            # One that does not follow it has its revision.
+            if not (revision and self._find_hold(xr, self._old[name])):
+                return self._old[name]
+            return self._find_live("CompositionRevision", revision, name)
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
@@ -217,9 +226,18 @@ class Planner:
             {**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
         )
 
+    def _check_selection(self, xr: Object, new_xr: Object, new_name: str) -> None:
+        """Raise UnknownError if the XR above lets an XR select another one of its revisions."""
+        policies = [_read_policy(each) for each in (xr, new_xr)]
+        selections = [(_read_selectors(each), _read_revision(each)) for each in (xr, new_xr)]
+        follows = policies == ["Manual", "Automatic"]
+        is_other = policies != ["Manual", "Manual"] and selections[0] != selections[1]
+        if is_other or (follows and new_name not in self._new):
+            raise UnknownError("the XR above it changes which CompositionRevision it selects")
+
     def _find_hold(self, xr: Object, new: Side) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
-        if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
+        if _read_policy(xr) == "Manual":
             return "its compositionUpdatePolicy is Manual"
         if any(steps.find_unselected(new.composition, xr)):
             return "its compositionRevisionSelector does not select the new Composition"
@@ -260,13 +278,15 @@ class Planner:
         for sides_ in zip(before, after, strict=True):
             if clash := changes.find_clash(observed, *sides_, self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
-        outcome = changes.find(observed, before[0], after[0], self._catalog)
+        xrd = new_xrd or {}
+        outcome = changes.find(observed, before[0], after[0], self._catalog, xrd)
         if self._until_ready:
-            settled = changes.find(observed, before[-1], after[-1], self._catalog)
+            settled = changes.find(observed, before[-1], after[-1], self._catalog, xrd)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):
-            self._hand_up(xr, changes.status_of(after[-1], self._catalog))
+            has_details = changes.has_details(outcome.changes)
+            self._hand_up(xr, changes.status_of(after[-1], self._catalog), has_details=has_details)
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         if is_hidden:
@@ -368,15 +388,22 @@ class Planner:
                     reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
                     self._later.append(replace(plan, reason=reason))
 
-    def _hand_up(self, xr: Object, status: Object) -> None:
-        """Note that the XR above reads the status of an XR, which the change makes another one."""
+    def _hand_up(self, xr: Object, status: Object, *, has_details: bool = False) -> None:
+        """Note that the XR above reads the status of an XR, which the change makes another one.
+
+        ``has_details``: the connection details, too.
+        """
         owners = self._owners[manifests.key_of(xr)]
         above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
         if above is None:
             return
         plan = _start((len(owners) - 1, owners[0]), above)
-        reason = f"a step of it may read the status of {manifests.describe(xr)}, which changes"
+        part = "connection Secret" if has_details else "status"
+        reason = f"a step of it may read the {part} of {manifests.describe(xr)}, which changes"
         unknown = replace(plan, reason=reason)
+        if has_details:
+            self._later.append(unknown)
+            return
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
             side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
@@ -394,6 +421,31 @@ class Planner:
                 self._hand_up(above, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
+
+
+def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:
+    """Return what of an XRD concerns its XRs."""
+    return _read_enforced(xrd), [*xrds.to_schemas(xrd)]
+
+
+def _read_enforced(xrd: Object) -> str:
+    """Return the name of the Composition that an XRD enforces; empty if there is none."""
+    return manifests.text_at(xrd, "spec", "enforcedCompositionRef", "name")
+
+
+def _read_policy(xr: Object) -> str:
+    return manifests.text_at_machinery(xr, "compositionUpdatePolicy") or "Automatic"
+
+
+def _read_selectors(xr: Object) -> list[Object]:
+    return [
+        manifests.object_at(xr, *each, "compositionRevisionSelector")
+        for each in manifests.MACHINERY
+    ]
+
+
+def _read_revision(xr: Object) -> str:
+    return manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
 
 
 def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:

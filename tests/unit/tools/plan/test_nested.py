@@ -124,6 +124,33 @@ def test_status_of_an_xr_has_the_defaults_of_its_xrd(plan: Plan) -> None:
     ]
 
 
+DETAILS = """\
+        ---
+        apiVersion: meta.script.fn.crossplane.io/v1beta1
+        kind: ConnectionDetails
+        data: {a: YQ==, b: Yg==, c: Yw==}
+"""
+
+
+def test_connection_details_of_a_legacy_xr_are_a_change(plan: Plan) -> None:
+    """The XR above may read them. A key outside of the XRD is not published."""
+    plan.write("outer.yaml", OUTER)
+    plan.change(("a: YQ==, b: Yg==, c: Yw==", "a: eA==, c: eA=="), before=COMPOSITION + DETAILS)
+    definition, top, inner, *others = nested()
+    own: Object = json.loads(json.dumps(XRD))
+    own["spec"] |= {"scope": "LegacyCluster", "connectionSecretKeys": ["a", "b"]}
+    inner["spec"] |= inner["spec"].pop("crossplane")
+    assert "0 to change" in plan(own, definition, top, inner, *others)
+    inner["spec"]["writeConnectionSecretToRef"] = {"name": "a", "namespace": "default"}
+    text = plan(own, definition, top, inner, *others, flags=("--names",))
+    for change in ('a: "(a secret)" becomes "(a secret)"', 'b: "(a secret)" becomes ?'):
+        assert f"change: 1 object of 1 XR: connectionDetails.{change}\n" in text
+    assert "connectionDetails.c" not in text
+    assert "= the connection Secret of XBucket/demo" in text
+    reason = 'a step of it may read the connection Secret of XBucket "demo", which changes'
+    assert f"unknown: {reason}\n  = XOuter/top\n" in text
+
+
 CHAINS = {"own-owner": (1, 0, 1), "cycle": (2, 1, 2), "deep": (30, -1, 10)}
 
 
