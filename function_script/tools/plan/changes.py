@@ -26,7 +26,7 @@ _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "
 _HIDDEN: Final = "(hidden)"
 _PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
 _DETAILS: Final = "connectionDetails"
-_SECRET: Final = "(a secret)"
+_UNPRINTED: Final = "(a secret)"
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
 
@@ -34,12 +34,13 @@ _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 class Change:
     """One object that is added, destroyed or renamed, or one field of it that changes.
 
-    ``resource`` is the resource name, and None is the XR, of which the status changes, or the
-    connection Secret: the path begins with ``connectionDetails`` then. ``type`` is the group and kind of the object. ``step`` and
-    ``span`` are the place that writes the value after the change; of what is destroyed it is the
-    place before it. ``before`` of what is added is the object that stays behind, because its kind
-    is desired no longer. ``is_certain`` is False for a value that the API server decides.
-    ``is_later``: it follows in a later reconcile, when what was composed is ready.
+    ``resource`` is the resource name. None is the XR, of which the status changes, or its
+    connection Secret: the path begins with ``connectionDetails`` then. ``type`` is the group and
+    kind of the object. ``step`` and ``span`` are the place that writes the value after the change;
+    of what is destroyed it is the place before it. ``before`` of what is added is the object that
+    stays behind, because its kind is desired no longer. ``is_certain`` is False for a value that
+    the API server decides. ``is_later``: it follows in a later reconcile, when what was composed is
+    ready.
     """
 
     verb: Verb
@@ -135,8 +136,8 @@ def _find_details(before: Rendering, after: Rendering, xrd: Object) -> Iterator[
                 object="the connection Secret",
                 type=type_,
                 path=(_DETAILS, key),
-                before=_SECRET if key in old else None,
-                after=_SECRET if key in new else None,
+                before=_UNPRINTED if key in old else None,
+                after=_UNPRINTED if key in new else None,
                 # A key that is published no longer may stay.
                 is_certain=key in new,
             )
@@ -228,6 +229,21 @@ def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     return Change(verb=verb, resource=resource, object=name, type=type_)
 
 
+def list_keys(
+    changes: Iterable[Change], xr: Object, observed: Mapping[str, Object], after: Rendering
+) -> list[Key | None]:
+    """Return the key of the object of each change; None for a name that is not generated yet."""
+    keys: list[Key | None] = []
+    for change in changes:
+        name = change.resource
+        manifest = xr if name is None else observed.get(name)
+        new = None if name is None else after.result.resources.get(name)
+        if new is not None and (change.verb == "add" or manifest is None):
+            manifest = None if _has_generated_name(name or "", new) else new
+        keys.append(None if manifest is None else manifests.key_of(manifest))
+    return keys
+
+
 def _has_generated_name(resource: str, manifest: Object) -> bool:
     """Report whether a new object has no name of the program's."""
     prefix = manifests.text_at(manifest, "metadata", "generateName")
@@ -292,7 +308,7 @@ def _locate(
         if path[:2] not in _OWN:
             values: list[Readable] = [before, after]
             if manifests.is_secret(manifest, path):
-                values = [None if each is None else _SECRET for each in values]
+                values = [None if each is None else _UNPRINTED for each in values]
             whole = of_object("change", name or "", manifest)
             change = replace(
                 whole,

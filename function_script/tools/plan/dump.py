@@ -188,12 +188,11 @@ class Dump:
                 versions = f"as {selector.api_version}, and the dump has {packed.api_version}"
                 raise UnknownError(f"a step requires {kind} objects {versions}")
         is_partly_read = self.is_snapshot and type_ in _PARTLY_READ
-        if name is None:
-            if is_partly_read:
-                raise UnknownError(f"a step requires {kind} objects, and the dump has some alone")
-        elif (selector.namespace or "", name) not in of_type:
-            if is_partly_read or not self.is_complete:
-                raise UnknownError(f'the dump lacks {kind} "{name}", which a step requires')
+        if name is None and is_partly_read:
+            raise UnknownError(f"a step requires {kind} objects, and the dump has some alone")
+        is_absent = name is not None and (selector.namespace or "", name) not in of_type
+        if is_absent and (is_partly_read or not self.is_complete):
+            raise UnknownError(f'the dump lacks {kind} "{name}", which a step requires')
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""

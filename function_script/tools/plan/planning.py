@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from function_script import wire
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
 from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
-from function_script.tools.plan.changes import Change
+from function_script.tools.plan.changes import Change, Verb
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Files
 from function_script.tools.render import RenderInputs, steps
@@ -30,6 +32,7 @@ _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
+_BELOW: Final = "the XR above it is unknown, and may change it"
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -38,7 +41,9 @@ class XrPlan:
     """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
 
     ``drift`` are the fields whose observed values are not those that are desired before the change.
-    ``order`` is its place among all plans: those of outer XRs come first.
+    ``order`` is its place among all plans: those of outer XRs come first. ``touches`` are the verb,
+    key and description of each object that changes, but for new names that are not known, and
+    ``requires`` what its steps require.
     """
 
     order: tuple[int, Key]
@@ -48,6 +53,8 @@ class XrPlan:
     reason: str = ""
     changes: Sequence[Change] = ()
     drift: Sequence[str] = ()
+    touches: Sequence[tuple[Verb, Key, str]] = ()
+    requires: Sequence[wire.Selector] = ()
 
 
 class Planner:
@@ -117,6 +124,60 @@ class Planner:
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
 
+    def relate(self, plans: Iterable[XrPlan]) -> Iterator[XrPlan]:
+        """Yield all plans in their order; what other XRs change makes some unknown.
+
+        Their changes are those of the next reconcile then, and others may follow.
+        """
+        touched: dict[tuple[str, str], dict[Key, dict[Key, str]]] = {}
+        adders: dict[Key, set[Key]] = {}
+        sorted_plans = sorted(plans, key=attrgetter("order"))
+        for plan in sorted_plans:
+            for verb, key, text in plan.touches:
+                touched.setdefault(key[:2], {}).setdefault(key, {})[plan.order[1]] = text
+                if verb == "add":
+                    adders.setdefault(key, set()).add(plan.order[1])
+        unknown: set[Key] = set()
+        for plan in sorted_plans:
+            added = (each for each in plan.touches if each[0] == "add")
+            shared = next((text for _, key, text in added if len(adders[key]) > 1), None)
+            if plan.verdict == "unknown":
+                reason = None
+            elif unknown.intersection(self._owners[plan.order[1]][:1]):
+                reason = _BELOW
+            elif shared:
+                reason = f"another XR adds {shared}, too"
+            else:
+                reason = self._find_required(plan, touched)
+            if reason:
+                unknown.add(plan.order[1])
+            yield replace(plan, verdict="unknown", reason=reason) if reason else plan
+
+    def _find_required(
+        self, plan: XrPlan, touched: Mapping[tuple[str, str], Mapping[Key, Mapping[Key, str]]]
+    ) -> str | None:
+        """Return the reason if a step requires an object that another XR touches, or None."""
+        for selector in plan.requires:
+            group = manifests.group(selector.api_version)
+            for key, texts in touched.get((group, selector.kind), {}).items():
+                others = [text for xr, text in texts.items() if xr != plan.order[1]]
+                if others and self._selects(selector, key):
+                    return f"a step requires {others[0]}, which the change of another XR edits"
+        return None
+
+    def _selects(self, selector: wire.Selector, key: Key) -> bool:
+        """Report whether a selector selects an object of its kind.
+
+        One that is not there yet may have the labels.
+        """
+        namespace = selector.namespace or ""
+        if selector.match_name is not None:
+            return key[2:] == (namespace, selector.match_name)
+        labels = selector.match_labels or {}
+        live = self._dump.get(key) if labels else None
+        has_labels = live is None or labels.items() <= manifests.labels(live).items()
+        return has_labels and namespace in {"", key[2]}
+
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
         if unused := sorted(self._new.keys() - {each.composition for each in plans}):
@@ -159,21 +220,17 @@ class Planner:
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
-            return replace(plan, reason="the XR above it is unknown, and may change it")
+            return replace(plan, reason=_BELOW)
         try:
             if new_xr is None:
                 return self._destroy(plan, xr)
-            if key[:2] in self._removed_xrds:
-                raise UnknownError("there is no XRD of it after the change")
-            if not name:
+            if not name and key[:2] not in self._removed_xrds:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
             if len(self._owners[key]) == _MAX_DEPTH:
                 reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
-            new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
-            # Crossplane writes it into every XR.
-            new_name = _read_enforced(self._xrds.get(key[:2], {})) or new_name
+            new_name = self._find_name(new_xr)
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
             if not is_other and name not in self._new and name not in self._removed:
                 return None
@@ -190,6 +247,18 @@ class Planner:
             return self._compare(plan, old, new, xr, new_xr)
         except UnknownError as error:
             return replace(plan, reason=str(error))
+
+    def _find_name(self, xr: Object) -> str:
+        """Return the name of the Composition after the change.
+
+        Raises UnknownError for an XR without an XRD.
+        """
+        type_ = manifests.key_of(xr)[:2]
+        if type_ in self._removed_xrds:
+            raise UnknownError("there is no XRD of it after the change")
+        # Crossplane writes it into every XR.
+        enforced = _read_enforced(self._xrds.get(type_, {}))
+        return enforced or manifests.text_at_machinery(xr, "compositionRef", "name")
 
     def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
@@ -289,6 +358,7 @@ class Planner:
             self._hand_up(xr, changes.status_of(after[-1], self._catalog), has_details=has_details)
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
+        keys = changes.list_keys(differences, xr, observed, after[-1])
         if is_hidden:
             differences = changes.hide(differences, xr, observed)
             refusals = refusals and _HIDDEN
@@ -303,6 +373,17 @@ class Planner:
             drift=[
                 *outcome.leftovers,
                 *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
+            ],
+            touches=[
+                (each.verb, each_key, each.object)
+                for each, each_key in zip(differences, keys, strict=True)
+                if each_key is not None
+            ],
+            requires=[
+                selector
+                for each in (before[-1], after[-1])
+                if each.result.requirements is not None
+                for selector in each.result.requirements.requested
             ],
         )
 

@@ -38,7 +38,7 @@ def lack(kind: str) -> str:
 
 PLANNED: Final = "change: 2 objects of 1 XR: spec.size: "
 OWN: Final = "apiVersion: v1, kind: ConfigMap, namespace: default, name: "
-TOKEN: Final = "apiVersion: v1, kind: Secret, namespace: default"
+SECRETS: Final = "apiVersion: v1, kind: Secret, namespace: default"
 SOME: Final = "unknown: a step requires {} objects, and the dump has some alone\n"
 # What a step requires, and the begin of the plan with a dump by hand and with one of `snapshot`.
 SELECTORS = {
@@ -55,8 +55,8 @@ SELECTORS = {
         "unknown: a step requires CustomResourceDefinition objects as ",
         "unknown: a step requires CustomResourceDefinition objects as ",
     ),
-    "Secret": (f"{TOKEN}, name: b", lack("Secret"), lack("Secret")),
-    "Secrets": (f"{TOKEN}, matchLabels: {{a: b}}", PLANNED, SOME.format("Secret")),
+    "Secret": (f"{SECRETS}, name: b", lack("Secret"), lack("Secret")),
+    "Secrets": (f"{SECRETS}, matchLabels: {{a: b}}", PLANNED, SOME.format("Secret")),
     "CRD": (
         f"{DEFINITION}, name: b",
         lack("CustomResourceDefinition"),
