@@ -296,7 +296,12 @@ class Planner:
         )
 
     def _check_selection(self, xr: Object, new_xr: Object, new_name: str) -> None:
-        """Raise UnknownError if the XR above lets an XR select another one of its revisions."""
+        """Raise UnknownError if the XR above lets an XR select another one of its revisions.
+
+        Or if it ends a pause: what Crossplane did not do before is no drift.
+        """
+        if halt := _find_halt(xr):
+            raise UnknownError(f"{halt}, and the XR above it ends that")
         policies = [_read_policy(each) for each in (xr, new_xr)]
         selections = [(_read_selectors(each), _read_revision(each)) for each in (xr, new_xr)]
         follows = policies == ["Manual", "Automatic"]

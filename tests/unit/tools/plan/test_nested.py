@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, OUTER, XRD, Plan, nested, xr
+from support.plans import COMPOSITION, CROSSPLANE, OUTER, XRD, Plan, applied, nested, xr
 
 from function_script.request.values import Object
 
@@ -53,6 +53,25 @@ def test_inner_xr_that_is_paused_from_now_on_stays(plan: Plan) -> None:
     outer, inner = plan.find_rows(*nested())
     assert (outer["verdict"], inner["verdict"]) == ("planned", "stays")
     assert inner["reason"] == "it is paused"
+
+
+def test_inner_xr_that_is_paused_no_longer_is_unknown(plan: Plan) -> None:
+    """All that has changed in the pause follows."""
+    name = "            script.fn.crossplane.io/composition-resource-name: inner\n"
+    paused = OUTER.replace(name, f'{name}            crossplane.io/paused: "true"\n')
+    plan.write("outer.yaml", paused, OUTER.replace("count: 2", "count: 0"))
+    plan.write("composition.yaml", COMPOSITION)
+    live = nested()
+    annotations = {"f:crossplane.io/paused": {}}
+    fields: Object = {
+        "f:metadata": {"f:annotations": annotations},
+        "f:spec": {"f:count": {}, "f:region": {}},
+    }
+    entry = applied(CROSSPLANE, fields, "example.org/v1")
+    live[2]["metadata"]["annotations"]["crossplane.io/paused"] = "true"
+    live[2]["metadata"]["managedFields"] = [entry]
+    text = plan(*live)
+    assert "unknown: it is paused, and the XR above it ends that\n  = XBucket/demo\n" in text
 
 
 def test_inner_xr_without_its_next_composition_is_unknown(plan: Plan) -> None:
