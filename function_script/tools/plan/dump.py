@@ -130,6 +130,17 @@ class Dump:
             and labels.items() <= packed.labels.items()
         ]
 
+    def may_select(self, selector: wire.Selector, key: Key) -> bool:
+        """Report whether a selector by labels selects an object of its kind.
+
+        One that is not there yet may have the labels.
+        """
+        packed = self._objects.get(key[:2], {}).get(key[2:])
+        has_labels = (
+            packed is None or (selector.match_labels or {}).items() <= packed.labels.items()
+        )
+        return has_labels and (selector.namespace or "") in {"", key[2]}
+
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
         observed: dict[str, Object] = {}

@@ -158,25 +158,17 @@ class Planner:
     ) -> str | None:
         """Return the reason if a step requires an object that another XR touches, or None."""
         for selector in plan.requires:
-            group = manifests.group(selector.api_version)
-            for key, texts in touched.get((group, selector.kind), {}).items():
-                others = [text for xr, text in texts.items() if xr != plan.order[1]]
-                if others and self._selects(selector, key):
-                    return f"a step requires {others[0]}, which the change of another XR edits"
+            type_ = (manifests.group(selector.api_version), selector.kind)
+            of_type = touched.get(type_, {})
+            named = {(*type_, selector.namespace or "", selector.match_name or "")}
+            for key in of_type.keys() & named if selector.match_name is not None else of_type:
+                others = (text for xr, text in of_type[key].items() if xr != plan.order[1])
+                text = next(others, None)
+                if text and (
+                    selector.match_name is not None or self._dump.may_select(selector, key)
+                ):
+                    return f"a step requires {text}, which the change of another XR edits"
         return None
-
-    def _selects(self, selector: wire.Selector, key: Key) -> bool:
-        """Report whether a selector selects an object of its kind.
-
-        One that is not there yet may have the labels.
-        """
-        namespace = selector.namespace or ""
-        if selector.match_name is not None:
-            return key[2:] == (namespace, selector.match_name)
-        labels = selector.match_labels or {}
-        live = self._dump.get(key) if labels else None
-        has_labels = live is None or labels.items() <= manifests.labels(live).items()
-        return has_labels and namespace in {"", key[2]}
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
