@@ -38,7 +38,7 @@ def test_python_type_decides_go_type(value: object, name: str, kind: str) -> Non
 
 TEXTS = [
     (AnyMap({2: "b", 1: "a"}), "map[1:a 2:b]"),
-    (AnyMap({"x": 1, 2: "b"}), "map[2:b x:1]"),
+    (AnyMap({2: "b", "x": 1}), "map[x:1 2:b]"),
     (MISSING, "<nil>"),
 ]
 
