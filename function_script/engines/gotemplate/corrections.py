@@ -258,6 +258,8 @@ class _Action:
             # A pipe would be about the data; `include` returns the text.
             keyword = "include"
         rest = rest.removesuffix(")") if "(" in match[0] else rest
+        if rest.startswith("|"):
+            rest = f". {rest}"
         return f'{keyword} "{name}" {self._expression(rest or ".", is_argument=True)}'
 
 

@@ -58,7 +58,7 @@ _UNEXPECTED: Final = {
     (",", ""): "arguments have blanks between them, no commas",
     ("{", ""): _BRACE,
     ("/", "command"): "a comment is {{/* TEXT */}}",
-    ("}", "operand"): "an action ends with two braces: }}",
+    ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
 }
 _OF_OTHER_TEMPLATE: Final = (
@@ -347,6 +347,9 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _missing_hint(error, site)
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
+    is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
+    if is_mixed and site is not None:
+        correction = correction or arguments.unquote_number(site.node)
     return correction or _run_hint(error, loaded.program.templates)
 
 

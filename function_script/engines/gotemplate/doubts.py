@@ -1,4 +1,4 @@
-"""Parts of a template that nobody can mean, and comparisons that fail in every run.
+"""Parts of a template that run, and that nobody can mean.
 
 Each is certain from the text alone, whatever the request has.
 """
@@ -9,12 +9,7 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import corrections, registry
-from function_script.engines.gotemplate.arguments import (
-    find_call_without_dot,
-    find_wrong_calls,
-    type_of,
-)
-from function_script.engines.gotemplate.errors import Code
+from function_script.engines.gotemplate.arguments import find_call_without_dot
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
@@ -225,49 +220,3 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
 
 def _is_constant(word: nodes.Operand) -> bool:
     return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))
-
-
-# Comparisons
-
-# The words for the types that have an order.
-_TYPES: Final = {
-    "boolean": "a boolean",
-    "integer": "a number",
-    "number": "a number",
-    "string": "a text",
-}
-
-
-def find_failures(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
-    """Find wrong calls, and comparisons of a text, a number or a boolean with one of the others."""
-    roots = [*chain.from_iterable(trees.values())]
-    yield from find_wrong_calls(roots, grammar)
-    yield from _find_comparisons(roots, grammar)
-
-
-def _find_comparisons(
-    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
-) -> Iterator[Finding]:
-    for part in nodes.walk_nodes(roots):
-        match part:
-            case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
-                function in corrections.COMPARISONS
-            ):
-                types = [_TYPES.get(type_of(word, grammar), "") for word in words]
-            case _:
-                continue
-        first = types[0] if types else ""
-        other = next((each for each in types if each and each != first), "")
-        if not first or not other:
-            continue
-        hints = (
-            f"write {word.value} without quotes"
-            for word in words
-            if isinstance(word, nodes.String) and word.value.isdigit()
-        )
-        yield Finding(
-            position=part.position,
-            width=len(function),
-            message=f"{function} cannot compare {first} with {other}",
-            hint=next(hints, Code.INCOMPATIBLE_TYPES.hint or ""),
-        )

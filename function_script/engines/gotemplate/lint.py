@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final
 
 from function_script.engines import foreign_syntax
-from function_script.engines.gotemplate import doubts, programs, request_reads
+from function_script.engines.gotemplate import arguments, doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import (
     QUOTED,
@@ -83,7 +83,7 @@ class GoTemplateLint(TemplateLint):
         """Find wrong calls, and comparisons of values with other types."""
         grammar = programs.read_settings(program.options).grammar()
         for source, trees in programs.parse_texts(program):
-            for finding in doubts.find_failures(trees, grammar):
+            for finding in arguments.find_failures(trees, grammar):
                 yield finding.to_diagnostic(source)
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
