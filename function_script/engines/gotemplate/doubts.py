@@ -14,19 +14,8 @@ from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
 
-# Functions that take the text they work on last, and the number of their arguments. A constant
-# there, behind what is none, is in the place of another argument.
-_SUBJECT_LAST: Final = {
-    "default": 2,
-    "hasPrefix": 2,
-    "hasSuffix": 2,
-    "join": 2,
-    "replace": 3,
-    "split": 2,
-    "splitList": 2,
-    "trimPrefix": 2,
-    "trimSuffix": 2,
-}
+# Functions that take the text they work on last, which may also be a constant.
+_OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
 _EFFECTS: Final = registry.MUTATING | {"fail"}
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
@@ -133,7 +122,10 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         name, arguments = command.function, (*command.words[1:], *(before if is_piped else ()))
         if index and not is_piped:
             continue
-        if _SUBJECT_LAST.get(name) != len(arguments) or not _is_constant(arguments[-1]):
+        if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
+            continue
+        parameters = registry.FUNCTIONS[name].parameter_types
+        if len(parameters) != len(arguments) or not _is_constant(arguments[-1]):
             continue
         value = arguments[-1]
         # An empty constant is never taken.
@@ -168,7 +160,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
                 message,
                 "each verb takes one value",
             )
-        case (nodes.Identifier(name="default"), *_) if count > _SUBJECT_LAST["default"]:
+        case (nodes.Identifier(name="default"), *_) if count > len(("fallback", "value")):
             message = f"default has {count} arguments, and reads the first two"
             hint = "write one default and one value: default DEFAULT VALUE"
             yield Finding(command.position, len("default"), message, hint)
