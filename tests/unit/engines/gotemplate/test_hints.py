@@ -15,6 +15,8 @@ CASES = (
     ("{{ if .a < 1 }}{{ end }}", "write {{ if lt .a 1 }}"),
     ("{{ if .a > 1 }}{{ end }}", "write {{ if gt .a 1 }}"),
     ("{{ if .a != 1 }}{{ end }}", "write {{ if ne .a 1 }}"),
+    ("{{ if eq .params.a 1.5 }}{{ end }}", "convert one of the two"),
+    ('{{ if eq .params.a "1" }}{{ end }}', "write 1 without quotes"),
     ("{{ .a", "an action ends with }}"),
     ("{{ $x := range .a }}", "range is a block"),
     ("{{ $x := if .a }}", "if is a block"),
