@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from function_script.cli import NAME, commands, exit_codes
-from function_script.cli.options import by_group
+from function_script.cli.options import (
+    by_group,
+    describe_default,
+    describe_value,
+    list_commands,
+    long_name,
+    variables_of,
+    visible_options,
+)
 from function_script.request import limits
 
 if TYPE_CHECKING:
@@ -62,7 +70,7 @@ _LIMIT_FLAGS = {*(limit.flag for limit in limits.LIMITS.values()), "--default-tt
 
 def build() -> str:
     """Return the page `docs/reference/cli.md`."""
-    listed = dict(_commands(commands, ()))
+    listed = dict(list_commands(commands))
     users = Counter(
         _row(option, path)
         for path, command in listed.items()
@@ -76,22 +84,6 @@ def build() -> str:
     ]
     others = (*_shared_section(SHARED, shared - of_runs), *_shared_section(LIMITS, of_runs))
     return "\n".join([_HEAD, *sections, *others])
-
-
-def visible_options(command: click.Command) -> list[click.Option]:
-    """Return the options that `--help` lists, by name."""
-    options = (each for each in command.params if isinstance(each, click.Option))
-    return sorted((each for each in options if not each.hidden), key=_long_name)
-
-
-def _commands(
-    group: click.Group, path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from _commands(command, (*path, name))
-        else:
-            yield (*path, name), command
 
 
 def _section(
@@ -120,7 +112,7 @@ def _section(
             ]
     others = {_row(each, path): each for each in visible_options(command)}
     names = [
-        f"`{_long_name(option)}`"
+        f"`{long_name(option)}`"
         for row, option in others.items()
         if row in shared and row not in of_runs
     ]
@@ -141,27 +133,23 @@ def _link(title: str) -> str:
 
 def _row(option: click.Option, path: tuple[str, ...]) -> str:
     flags = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
-    if not option.is_flag:
-        choices = option.type.choices if isinstance(option.type, click.Choice) else ()
-        flags += f" `{option.metavar or '|'.join(choices)}`"
-    default = f"`{option.default}`" if option.show_default is True else option.show_default
+    if value := describe_value(option):
+        flags += f" `{value}`"
+    default = describe_default(option)
+    if option.show_default is True:
+        default = f"`{default}`"
     meaning = " ".join([option.help or "", *_other_variables(option, path)])
     return f"- {flags}: {meaning}" + (f" Default: {default}." if default else "")
 
 
 def _other_variables(option: click.Option, path: tuple[str, ...]) -> Iterator[str]:
     """Yield a sentence about the variables that do not follow from the flag's name."""
-    flag = _long_name(option).removeprefix("--")
+    flag = long_name(option).removeprefix("--")
     regular = {_variable(flag), _variable(*path, flag)}
-    variables = option.envvar if isinstance(option.envvar, list) else [option.envvar]
-    others = [f"`{name}`" for name in variables if name not in regular]
+    others = [f"`{name}`" for name in variables_of(option) if name not in regular]
     if others:
         yield f"Variable: {', '.join(others)}."
 
 
 def _variable(*words: str) -> str:
     return "_".join(["FUNCTION_SCRIPT", *words]).upper().replace("-", "_").replace(" ", "_")
-
-
-def _long_name(option: click.Option) -> str:
-    return max(option.opts, key=len)

@@ -148,10 +148,19 @@ class Command(click.Command):
 
 
 def command(
-    *parameters: click.Parameter, name: str | None = None, short_help: str = ""
+    *parameters: click.Parameter,
+    name: str | None = None,
+    short_help: str = "",
+    context_settings: dict[str, bool] | None = None,
 ) -> Callable[[Callable[Arguments, object]], Command]:
     """Return a decorator that makes a function a `Command`; ``parameters`` come before its own."""
-    return click.command(name, Command, params=[*parameters], short_help=short_help)
+    return click.command(
+        name,
+        Command,
+        params=[*parameters],
+        short_help=short_help,
+        context_settings=context_settings,
+    )
 
 
 def by_group(parameters: Sequence[click.Parameter]) -> Iterator[tuple[str, list[click.Option]]]:
@@ -164,6 +173,45 @@ def by_group(parameters: Sequence[click.Parameter]) -> Iterator[tuple[str, list[
 
 def _group(option: click.Option) -> Group:
     return option.group if isinstance(option, Flag) else "Other"
+
+
+def list_commands(
+    group: click.Group, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield all commands, also those of groups, with their words."""
+    for name, member in group.commands.items():
+        if isinstance(member, click.Group):
+            yield from list_commands(member, (*path, name))
+        else:
+            yield (*path, name), member
+
+
+def visible_options(command: click.Command) -> list[click.Option]:
+    """Return the options that `--help` lists, by name."""
+    listed = (each for each in command.params if isinstance(each, click.Option))
+    return sorted((each for each in listed if not each.hidden), key=long_name)
+
+
+def long_name(option: click.Option) -> str:
+    """Return the longest name of an option, such as ``--output``."""
+    return max(option.opts, key=len)
+
+
+def describe_value(option: click.Option) -> str:
+    """Return what follows an option, such as ``DIR`` or ``text|json``; "" for one alone."""
+    choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+    return "" if option.is_flag else option.metavar or "|".join(choices)
+
+
+def describe_default(option: click.Option) -> str:
+    """Return the default that `--help` shows, or what describes it; "" where it shows none."""
+    default = option.default if option.show_default is True else option.show_default
+    return str(default or "")
+
+
+def variables_of(option: click.Option) -> list[str]:
+    """Return the environment variables of an option."""
+    return [option.envvar] if isinstance(option.envvar, str) else [*(option.envvar or ())]
 
 
 def duration(text: str) -> float:
@@ -550,7 +598,7 @@ def name_variables(name: str, command: click.Command, prefix: str = PREFIX) -> N
         if isinstance(option, click.Option) and not option.hidden:
             option.show_envvar = name in _SHARING
             if option.envvar is None:
-                option.envvar = f"{below}_{_upper(max(option.opts, key=len))}"
+                option.envvar = f"{below}_{_upper(long_name(option))}"
 
 
 def _upper(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     from function_script.sandbox.pool import Pool
@@ -50,6 +51,7 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
     """Yield a planner. Raises FatalError."""
     from function_script.tools.plan import dump, planning, sides  # noqa: PLC0415 - slow
     from function_script.tools.project import Project  # noqa: PLC0415 - as above
+    from function_script.tools.render.sides import Sides  # noqa: PLC0415 - as above
 
     after = flags["after"]
     before = None if flags["before"] is None else Path(flags["before"])
@@ -58,9 +60,12 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
     rendering = options.read_rendering(flags, hides_packages=hides_packages)
     with rendering.servers:
         cluster = dump.load(flags["cluster"])
-        renderings = sides.Renderings(cluster, project, rendering, pool)
-        until_ready = flags["until_ready"]
-        yield planning.Planner(cluster, renderings, after, before, until_ready=until_ready)
+        makers = Sides(pool, project, rendering, cluster.definitions)
+        files = [sides.load(each, project, makers, cluster.path) for each in named]
+        planner = planning.Planner(cluster, makers, *files, until_ready=flags["until_ready"])
+        if not planner.has_change:
+            raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
+        yield planner
 
 
 @options.command(
@@ -139,13 +144,14 @@ def plan(**flags: Unpack[_Flags]) -> int:
             for wait in others:
                 plans += cast("list[XrPlan]", wait())
         plans.sort(key=attrgetter("order"))
+        notes = [*planner.list_notes(plans)]
         if flags["output"] == "json":
-            text = report.to_json(plans)
+            text = report.to_json(plans, notes)
         elif flags["output"] == "markdown":
-            text = report.to_markdown(plans, has_names=flags["names"])
+            text = report.to_markdown(plans, notes, has_names=flags["names"])
         else:
             columns = console.columns_of(sys.stdout)
-            text = report.to_text(plans, has_names=flags["names"], columns=columns)
+            text = report.to_text(plans, notes, has_names=flags["names"], columns=columns)
     terminal.echo(text if other is None else other.rename(text))
     changes = [change for each in plans for change in each.changes]
     fails = {

@@ -79,8 +79,6 @@ def read(
         contribution = _read_script(result, scope)
     else:
         contribution = _read_documents(result, scope, limits, dialect, input_warnings)
-    if warnings := lint.kind_warnings(result, contribution.composed):
-        contribution = replace(contribution, results=contribution.results + warnings)
     if scope.random_texts:
         contribution = predictable_secrets.warn(contribution, scope.random_texts)
     return enforce_limits(contribution)
@@ -144,6 +142,10 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
         warnings += lint.ignored_field_warnings(
             xr, scope.xr, lambda below: _returned_at(result, (*_XR, *below))
         )
+    warnings += lint.kind_warnings(
+        contribution.composed,
+        lambda name, below: _returned_at(result, (*_RESOURCES, name, "resource", *below)),
+    )
     if warnings:
         contribution = replace(contribution, results=contribution.results + warnings)
     policies = {

@@ -87,6 +87,8 @@ class _Collector:
         # Functions, since each position may cost another run of the template.
         self._warnings: list[Callable[[], Diagnostic]] = []
         self._composed: dict[str, DesiredResource] = {}
+        # Of the composed resources.
+        self._documents: dict[str, Document] = {}
         self._parts: list[model.Contribution] = []
         self._policy_spans: dict[str, Callable[[], Span | None]] = {}
         self._firsts: dict[tuple[str, str], Document] = {}
@@ -99,6 +101,7 @@ class _Collector:
         path = "metadata", "annotations", keys.name
         self._add_name(_RESOURCE_NAME, name, document, problems, path)
         self._composed[name] = entry
+        self._documents[name] = document
         if part.advice:
             warnings = lint.name_warnings(name, part.advice, document.span)
             self._parts.append(model.Contribution(results=warnings))
@@ -136,7 +139,12 @@ class _Collector:
                 diagnostics.append(Diagnostic(message=message))
             warnings = lint.warn(diagnostics)
             self._parts.append(model.Contribution(results=warnings))
+        if warnings := lint.kind_warnings(self._composed, self._locate):
+            self._parts.append(model.Contribution(results=warnings))
         return merge_parts(self._parts, composed=self._composed, policy_spans=self._policy_spans)
+
+    def _locate(self, name: str, path: Path) -> Span | None:
+        return self._documents[name].span(path)
 
     def _add_name(
         self, what: str, name: str, document: Document, problems: ProblemList, path: Path = ()

@@ -189,14 +189,17 @@ def _add_texts(value: Value, path: Path, texts: list[tuple[Path, str]]) -> None:
 
 
 def kind_warnings(
-    result: TemplateResult | ScriptResult, composed: Mapping[str, DesiredResource]
+    composed: Mapping[str, DesiredResource], locate: Callable[[str, Path], Span | None]
 ) -> tuple[wire.Result, ...]:
-    """Warn of kinds of Kubernetes in an apiVersion that has no such kind, and of a lost spec."""
+    """Warn of kinds of Kubernetes in an apiVersion that has no such kind, and of a lost spec.
+
+    ``locate`` returns the position of a field of a composed resource.
+    """
     problems = []
     for name, entry in composed.items():
         if entry.resource and _OF_SPEC in entry.resource:
             message = f'resource "{name}": {_OF_SPEC} is a field of spec'
-            span = _find_field(result, name, entry.text, _OF_SPEC)
+            span = locate(name, (_OF_SPEC,))
             problems.append(Diagnostic(message=message, hint="move it into spec", span=span))
         kind = entry.resource.get("kind") if entry.resource else None
         if not isinstance(kind, str) or kind not in kubernetes_kinds.KINDS:
@@ -205,22 +208,9 @@ def kind_warnings(
         right = kubernetes_kinds.find_api_version(api_version, kind)
         if right is not None:
             message = f'resource "{name}": there is no {kind} in {api_version}'
-            span = _find_field(result, name, entry.text, "apiVersion")
-            hint = f"write apiVersion: {right}"
+            hint, span = f"write apiVersion: {right}", locate(name, ("apiVersion",))
             problems.append(Diagnostic(message=message, hint=hint, span=span))
     return warn(problems)
-
-
-def _find_field(
-    result: TemplateResult | ScriptResult, name: str, document: str, key: str
-) -> Span | None:
-    """Return the place of a field of a composed resource, which a template has in ``document``."""
-    if isinstance(result, ScriptResult):
-        path = (*_RESOURCES, name, "resource", key)
-        return None if result.locate is None else result.locate(path)
-    begin = result.text.find(document)
-    offset = result.text.find(key, begin)
-    return None if begin < 0 else result.locate(result.text.count("\n", 0, offset) + 1)
 
 
 def name_warnings(

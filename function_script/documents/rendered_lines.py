@@ -47,10 +47,8 @@ _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
 # A block or a comment of Jinja takes away the line break behind it, also without "-".
 _CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
-# And the blanks before it, where nothing else is in front of it in its line.
-_INDENTED_TAG: Final = re.compile(
-    r"(?P<blanks>[ \t]+)(?P<tag>\{%(?![-+])(?P<loop> *for\b(?!.*endfor))?).*%\}(?=\S)"
-)
+INDENTED_TAGS: Final = re.compile(r"(?P<blanks>[ \t]+)(?P<tag>\{%)(?![-+])(?P<loop> *for\b)?.*%\}")
+"""Tags of Jinja that begin an indented line: the first one takes away the blanks before it."""
 
 
 class Edit(NamedTuple):
@@ -268,9 +266,10 @@ class Rendering:
         for at, (before, after) in zip(self._starts[1:], pairwise(self._pieces), strict=False):
             if not (begin < at <= stop and self._text[at - 1] == "\n" and after.text[:1].strip()):
                 continue
-            if match := _INDENTED_TAG.match(before.source, before.end):
+            if match := INDENTED_TAGS.fullmatch(before.source, before.end, max(after.start, 0)):
                 hint = "{% takes away the blanks before it: write {%+"
-                if match["loop"]:
+                line = before.source[match.end() :].partition("\n")[0]
+                if match["loop"] and "endfor" not in line:
                     # They would be those of its first turn alone.
                     hint = "the lines of a loop begin below its tag"
                 span = before.locate(match.start("tag"), 2)

@@ -26,13 +26,14 @@ class ForeignSyntax(NamedTuple):
 
 
 _STATEMENT: Final = r"(?:if|elif|else|for|while|set|macro|block|include|import|end(?:\w+)?)\b"
-# The whole value of a line; a text of several parts may mean its "$".
-_WHOLE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?[ \t]*$"
+WHOLE_LINE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
+"""The pattern of a line that has no other value than one of a pattern."""
 _BLOCK_SCALAR: Final = re.compile(r"(?:.*[: -])?[|>][-+0-9]*[ \t]*(?:#.*)?")
 _DOLLAR: Final = "${{"
 _RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}.*?\{%[-+]? *endraw", re.DOTALL)
+# In a text of several parts, its "$" may be meant.
 DOLLAR_BEFORE_VALUE: Final = ForeignSyntax(
-    re.compile(_WHOLE.format(r"(?P<mark>\$)\{\{(?:(?!\{\{|\}\}).)+\}\}")),
+    re.compile(WHOLE_LINE.format(r"(?P<mark>\$)\{\{(?:(?!\{\{|\}\}).)+\}\}")),
     'in front of {{ }} this "$" is a text, and stays in the value',
     "write {{ value }}, without $",
     is_block=False,

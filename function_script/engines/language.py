@@ -40,7 +40,7 @@ class Entry:
     """A name with its meaning.
 
     ``section`` is the kind of name, such as filters. ``usage`` shows how it is written, if that is
-    more than the name. ``details`` are further lines.
+    more than the name. ``details`` are further lines, and ``aliases`` names that no list has.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Entry:
     summary: str
     usage: str = ""
     details: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from function_script.engines.foreign_syntax import WHOLE_LINE
 from function_script.engines.tables import read_rows
 
 
@@ -20,11 +21,10 @@ class Leftover(NamedTuple):
     hint: str
 
 
-# A line that has no other value than one of a pattern.
-_WHOLE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
 _ROWS: Final = tuple(
-    (use, Leftover(part, re.compile(_WHOLE.format(pattern) if whole == "yes" else pattern), *words))
-    for use, part, whole, pattern, *words in read_rows("leftovers")
+    (use, Leftover(part, re.compile(pattern), *words))
+    for use, part, whole, text, *words in read_rows("leftovers")
+    for pattern in (WHOLE_LINE.format(text) if whole == "yes" else text,)
 )
 _LEFTOVERS: Final = tuple(each for use, each in _ROWS if use in {"text", "line"})
 # Braces, brackets and "$" are in all data: texts with them are left to `of_line`.

@@ -96,11 +96,11 @@ def find_wrong_names(signature: Signature, count: int, names: Collection[str]) -
     by_name = {parameter.name: parameter for parameter in parameters}
     positional = [parameter.name for parameter in parameters if not parameter.is_named_only]
     if count > len(positional) and not signature.is_variadic:
-        plural = "" if len(positional) == 1 else "s"
-        return f"{count} arguments for {len(positional)} parameter{plural}"
+        return f"{_count(count, 'argument')} for {_count(len(positional), 'parameter')}"
     for name in names:
         if name not in by_name:
-            return f'no parameter "{name}"; there are {", ".join(by_name)}'
+            verb = "is" if len(by_name) == 1 else "are"
+            return f'no parameter "{name}"; there {verb} {", ".join(by_name) or "none"}'
         if name in positional[:count]:
             return f"{name} is given twice"
     for parameter in parameters:
@@ -108,3 +108,7 @@ def find_wrong_names(signature: Signature, count: int, names: Collection[str]) -
         if parameter.is_required and name not in positional[:count] and name not in names:
             return f"{name} is missing"
     return None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

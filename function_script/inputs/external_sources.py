@@ -89,7 +89,7 @@ def _read_directory(section: ObjectReader, sources: ProgramSources) -> Texts | N
     try:
         files = sources.files.read(dir_path)
     except ValueError as error:
-        hint = None if sources.files.root else "start the function with --program-root DIRECTORY"
+        hint = None if sources.files.root else "--program-root DIRECTORY allows what is below it"
         section.problems.add(section.at("dirPath"), str(error), hint=hint)
         return None
     return {path: Source(name=path, text=text) for path, text in files.items()}

@@ -40,9 +40,8 @@ class Files:
     def read(self, dir_path: str, top: str = ".") -> Mapping[str, str]:
         """Return every file's text below ``dir_path`` by its relative path, in walk order.
 
-        ``dir_path`` is absolute or relative to the root, ``top`` its name in an error about its
-        list of files. Raises ValueError "cannot …" when it is outside, absent, too large, or holds
-        something else than UTF-8 text.
+        ``top`` is the directory's name in an error about its list of files. Raises ValueError
+        "cannot …" when it is outside, absent, too large, or holds something else than UTF-8 text.
         """
         directory, inside = self._find(dir_path)
         # One file more than allowed is enough to refuse a directory of any size.
@@ -62,22 +61,27 @@ class Files:
             raise ValueError(f'cannot read "{dir_path}": no directory is allowed')
         root = self.root
         try:
-            directory = (root / dir_path).resolve()
-            # The same error for outside and absent: an input must not probe for paths.
-            is_readable = _is_directory(directory, root)
-            name = dir_path.lstrip("/")
-            is_below = not is_readable and name and _is_directory((root / name).resolve(), root)
+            directory = find_directory(root, dir_path)
         except (OSError, ValueError) as error:
             name = cut(dir_path, _MAX_SHOWN_BYTES)
             raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
-        if not is_readable:
-            there = f', which has "{name}"' if is_below else ""
-            raise ValueError(f'cannot find directory "{dir_path}" below the program root{there}')
-        return directory, root
+        if directory is None:
+            # The same error for outside and absent: an input must not probe for paths.
+            raise ValueError(f'cannot find directory "{dir_path}" below the program root')
+        return directory.resolve(), root
 
 
-def _is_directory(path: Path, root: Path) -> bool:
-    return path.is_relative_to(root) and path.is_dir()
+def find_directory(root: Path, dir_path: str) -> Path | None:
+    """Return a directory below ``root``, a path without links; None: it is absent or outside.
+
+    An absolute path is the place of a mount, or begins at the root: a mount of a pod is another
+    directory where an author keeps the programs.
+    """
+    for place in (root / dir_path, root / dir_path.lstrip("/")):
+        directory = place.resolve()
+        if directory.is_relative_to(root) and directory.is_dir():
+            return place
+    return None
 
 
 @cache

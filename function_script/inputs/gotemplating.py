@@ -105,7 +105,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
         kind=KIND,
         language=LANGUAGE,
         dialect="gotemplating",
-        program=Program(main=program.main, options={**program.options, **options}),
+        program=Program(main=program.main, options=options, parts=program.parts),
         limits=ceilings,
         ttl_seconds=ttl_seconds,
         credentials=None,
@@ -125,7 +125,7 @@ def _program(
     for other in sorted(_SOURCES.values()):
         beside = None if other == chosen else fields.object(other.field)
         if beside is not None and beside.value:
-            beside.refuse_unknown(*other.keys)
+            beside.refuse_unknown(*other.keys, hints=_hints_beside(other))
             doubts.add(fields.at(other.field), f"is not looked at, for source is {source}")
     value = fields.value.get(key)
     if not isinstance(value, dict):
@@ -135,7 +135,7 @@ def _program(
         fields.problems.add(fields.at(key), text, hint=f"write {chosen.form}")
         return _join([])
     section = ObjectReader(value, fields.at(key), fields.problems)
-    section.refuse_unknown(*chosen.keys)
+    section.refuse_unknown(*chosen.keys, hints=_hints_beside(chosen))
     if source == "Inline":
         return _join(_inline(section, doubts))
     if source == "FileSystem":
@@ -202,19 +202,19 @@ def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     return []
 
 
-def _join(parts: list[Part]) -> Program:
-    """Join all parts, since they share their named templates.
+def _hints_beside(section: _Section) -> dict[str, str]:
+    """Return the hints for fields of the input that are written into a section of it."""
+    names = _ALL_FIELDS - {section.field, *section.keys}
+    return {name: f"write {name} beside {section.field}, not in it" for name in names}
 
-    The option ``parts`` has the name and first line of each.
-    """
-    line = 1
-    starts: list[Value] = []
-    for name, text in parts:
-        starts.append([name, line])
-        line += (text + _SEPARATOR).count("\n")
+
+def _join(parts: list[Part]) -> Program:
+    """Join all parts, since they share their named templates."""
+    sources = tuple(Source(name=name, text=text) for name, text in parts)
+    if len(sources) == 1:
+        return Program(main=sources[0])
     text = _SEPARATOR.join(text for _, text in parts)
-    name = parts[0][0] if len(parts) == 1 else "templates"
-    return Program(main=Source(name=name, text=text), options={"parts": starts})
+    return Program(main=Source(name="templates", text=text), parts=sources)
 
 
 def _delims(fields: ObjectReader, doubts: ProblemList) -> list[Value]:
@@ -248,7 +248,7 @@ def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:
             missing_key = _MISSING_KEY[item]
         else:
             actual = f'"{item}"' if isinstance(item, str) else type_phrase(item)
-            allowed = ", ".join(_MISSING_KEY)
-            message = f"must be one of {allowed}, not {actual}"
+            names = ", ".join(_MISSING_KEY)
+            message = f"must be one of {names}, not {actual}"
             fields.problems.add(f"{path}[{index}]", message, hint=suggest(str(item), _MISSING_KEY))
     return missing_key

@@ -22,15 +22,19 @@ OWN_REQUIREMENTS = "script.fn.crossplane.io/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Sources of a program. ``modules`` has the source for each name that a program imports."""
+    """Sources of a program. ``modules`` has the source for each name that a program imports.
+
+    ``parts`` are the author's sources that the main one joins, if it joins several.
+    """
 
     main: Source
     modules: Mapping[str, Source] = field(default_factory=dict)
     options: Mapping[str, Value] = field(default_factory=dict)
+    parts: tuple[Source, ...] = ()
 
     def sources(self) -> tuple[Source, ...]:
-        """Return the main source and those of the modules."""
-        return (self.main, *self.modules.values())
+        """Return the main source, or its parts, and those of the modules."""
+        return (*(self.parts or (self.main,)), *self.modules.values())
 
     def size_bytes(self) -> int:
         """Return the length of all sources in UTF-8."""

@@ -154,8 +154,8 @@ class ObjectReader:
         if exact or word is None or word not in choices:
             actual = f'"{cut(value, _MAX_TEXT)}"' if isinstance(value, str) else type_name(value)
             hint = suggest(str(value), choices)
-            allowed = ", ".join(sorted(public_names(choices)))
-            self.problems.add(self.at(key), f"must be one of {allowed}, not {actual}", hint=hint)
+            names = ", ".join(sorted(public_names(choices)))
+            self.problems.add(self.at(key), f"must be one of {names}, not {actual}", hint=hint)
             return None
         return choices[word]
 

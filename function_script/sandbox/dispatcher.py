@@ -53,7 +53,7 @@ class Dispatcher:
         # By the descriptor of the worker's connection.
         self._running: dict[int, Batch] = {}
         # Workers that a thread has acquired and the loop has not received yet.
-        self._acquired: set[WorkerProcess] = set()
+        self._new_workers: set[WorkerProcess] = set()
         self._poll_timer: asyncio.TimerHandle | None = None
         self._batch_timer: asyncio.TimerHandle | None = None
         # A set of its own: joining and leaving the loop's would cost more than the rest of a run.
@@ -86,7 +86,7 @@ class Dispatcher:
         self._forking.shutdown()
         self._epoll.close()
         running = [batch.worker for batch in self._running.values()]
-        for worker in [*self._acquired, *running]:
+        for worker in [*self._new_workers, *running]:
             self._workers.kill(worker)
 
     def _acquire_worker(self, batch: Batch) -> None:
@@ -108,7 +108,7 @@ class Dispatcher:
             # Whatever went wrong, the caller must get a reply, and others the slot.
             _LOG.exception("cannot start a worker")
             return cannot_start("internal error", "the function's log has more")
-        self._acquired.add(worker)
+        self._new_workers.add(worker)
         return worker
 
     def _on_fork(self, batch: Batch, worker: WorkerProcess | SandboxError) -> None:
@@ -117,7 +117,7 @@ class Dispatcher:
             failed = Failed(error=worker, cause=Cause.KILLED, waited_seconds=waited_seconds)
             self._finish(batch, [failed])
         else:
-            self._acquired.discard(worker)
+            self._new_workers.discard(worker)
             self._start(batch, worker)
 
     def _start(self, batch: Batch, worker: WorkerProcess) -> None:

@@ -153,7 +153,7 @@ class ForkServer:
             if is_new:
                 self._zygote = self._spawn_zygote()
             try:
-                (pid, *refusal), received = self._order(descriptors=descriptors)
+                (pid, *refusal), pidfds = self._order(descriptors=descriptors)
             except (OSError, EOFError) as error:
                 # The loss of one that was spawned just now is no accident, and another one would
                 # fare alike.
@@ -168,10 +168,10 @@ class ForkServer:
                 raise spawn_errors.CallRefusedError(spawn_errors.Call(call), number)
             # The kernel drops a descriptor that the receiver has no room for, and delivers the
             # rest.
-            if not received:
+            if not pidfds:
                 self._kill_without_pidfd(pid)
                 raise spawn_errors.CallRefusedError(spawn_errors.Call.PIDFD_OPEN, errno.EMFILE)
-        return pid, received[0]
+        return pid, pidfds[0]
 
     def _kill_without_pidfd(self, pid: int) -> None:
         """Kill and reap a worker without its pidfd, for which no descriptor was free here."""
@@ -218,12 +218,12 @@ class _ZygoteClient:
         self._number += 1
         socket.send_fds(self._control, [ipc.pack_numbers(self._number, pid)], descriptors)
         while True:
-            packet, received = self._receive()
+            packet, pidfds = self._receive()
             number, *answer = ipc.unpack_numbers(packet)
             if number == self._number:
-                return answer, received
+                return answer, pidfds
             # The answer to an earlier order that was given up.
-            for descriptor in received:
+            for descriptor in pidfds:
                 os.close(descriptor)
 
     def _receive(self) -> tuple[bytes, list[int]]:

@@ -73,11 +73,11 @@ class Connections:
 
     def scan(self) -> None:
         """Forget connections that were closed, and read how much the others have sent."""
-        received = _count_received(self.ports)
+        sizes = _count_received(self.ports)
         # gRPC does not say when a connection ends, so its absence tells.
-        for address in self._by_address.keys() - received.keys():
+        for address in self._by_address.keys() - sizes.keys():
             del self._by_address[address]
-        for address, received_bytes in received.items():
+        for address, received_bytes in sizes.items():
             if address not in self._by_address:
                 self._by_address[address] = Connection(address)
             self._by_address[address].note(received_bytes)
@@ -96,13 +96,13 @@ def shut_down(addresses: AbstractSet[Address | None]) -> int:
 
 def _count_received(ports: set[int]) -> dict[Address, int]:
     """Return the bytes that each client of these ports has sent; 0 if the system does not count."""
-    received = {}
+    sizes = {}
     for connection in _sockets():
         with suppress(OSError):
             if connection.getsockname()[1] in ports:
                 address = _normalize(*connection.getpeername()[:2])
-                received[address] = _bytes_received(connection)
-    return received
+                sizes[address] = _bytes_received(connection)
+    return sizes
 
 
 def _bytes_received(connection: socket.socket) -> int:

@@ -61,7 +61,7 @@ class RequestHandler:
         self.is_traced: Final = is_traced
         self._remote_programs = remote_programs
         self._dispatcher = dispatcher
-        self._observers = (log.write, *observers)
+        self._observers = tuple(observers)
         self._capture_writer = capture_writer
         self._printed_text_logger = printed_text_logger
 
@@ -107,6 +107,7 @@ class RequestHandler:
     def _finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
         """Build the outcome of a request that came at ``start_time`` (of perf_counter)."""
         data = request.data
+        problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
         if isinstance(reply, Answered):
             outcome: Outcome = reply.response
         elif reply.cause in RETRIED:
@@ -117,11 +118,11 @@ class RequestHandler:
         record = request_record.build_record(reply, data, size, time.perf_counter() - start_time)
         if request.traceparent:
             record = record._replace(parent=request.traceparent)
+        log.write(record, problems)
         for observe in self._observers:
             observe(record)
         if self._printed_text_logger is not None and reply.log:
             self._printed_text_logger.submit(reply.log, record.info.identity(), data)
         if self._capture_writer is not None and isinstance(outcome, bytes):
-            problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self._capture_writer.submit(data, outcome, problems)
         return outcome

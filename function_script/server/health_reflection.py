@@ -169,13 +169,28 @@ class HealthAndReflection:
 
     def _load_reflection(self) -> Reflect:
         if self._reflection is None:
+            # These imports register the descriptors that reflection answers with.
+            from grpc_health.v1 import health_pb2  # noqa: F401, PLC0415 - see above
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - slow to import
 
-            # These imports register the descriptors that reflection answers with.
             from function_script.proto.v1 import run_function_pb2 as v1  # noqa: F401, PLC0415 - see above
             from function_script.proto.v1beta1 import run_function_pb2 as v1beta1  # noqa: F401, PLC0415 - see above
 
+            _describe_reflection_v1()
             names = (*rpc.SERVICES, HEALTH, *REFLECTION)
             servicer = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # the stubs lack it
             self._reflection = servicer.ServerReflectionInfo
         return self._reflection
+
+
+def _describe_reflection_v1() -> None:
+    """Register the descriptor of version v1: the library has v1alpha, which differs by its name."""
+    from google.protobuf import descriptor_pool, text_format  # noqa: PLC0415 - slow to import
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto  # noqa: PLC0415 - same
+    from grpc_reflection.v1alpha import reflection_pb2  # noqa: PLC0415 - same
+
+    former = FileDescriptorProto()
+    reflection_pb2.DESCRIPTOR.CopyToProto(former)
+    text = text_format.MessageToString(former).replace("v1alpha", "v1")
+    file = text_format.Parse(text, FileDescriptorProto())
+    descriptor_pool.Default().AddSerializedFile(file.SerializeToString())

@@ -174,20 +174,20 @@ def _check_system(workers: int) -> None:
     gRPC's library hangs or ends the process when one of its threads does not start, so a shortage
     of processes, threads or descriptors is an error with a number before the library is loaded.
     """
-    processes, needed = capacity.processes_left(), capacity.needed_processes(workers)
-    if processes is not None and processes < needed:
+    processes, minimum = capacity.processes_left(), capacity.needed_processes(workers)
+    if processes is not None and processes < minimum:
         raise SandboxError.of(
             f"cannot serve: {processes} processes and threads are allowed here, and a server with "
-            f"--workers {workers} needs {needed}",
-            hint=f"raise the container's pids limit to {needed} or more",
+            f"--workers {workers} needs {minimum}",
+            hint=f"raise the container's pids limit to {minimum} or more",
         )
     descriptors = channel_args.allowed_descriptors()
-    needed = _DESCRIPTORS + _DESCRIPTORS_OF_A_WORKER * workers
-    if descriptors < needed:
+    minimum = _DESCRIPTORS + _DESCRIPTORS_OF_A_WORKER * workers
+    if descriptors < minimum:
         raise SandboxError.of(
             f"cannot serve: {descriptors:.0f} open files are allowed here, and a server with "
-            f"--workers {workers} needs {needed}",
-            hint=f"raise the limit of open files (nofile) to {needed} or more",
+            f"--workers {workers} needs {minimum}",
+            hint=f"raise the limit of open files (nofile) to {minimum} or more",
         )
     # This finds limits that cannot be read, such as that of a user.
     start_threads(capacity.server_threads(), "check").shutdown()

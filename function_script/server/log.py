@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -21,8 +21,10 @@ import orjson
 
 from function_script.request.limits import MIB
 from function_script.server.background import Background
-from function_script.server.request_record import RequestRecord
+from function_script.server.request_record import FATAL, RequestRecord
+from function_script.step.telemetry import IDENTITY
 from function_script.texts import diagnostics, redaction
+from function_script.texts.diagnostics import Diagnostic
 
 Fields: TypeAlias = Mapping[str, str | int | float]
 
@@ -36,9 +38,9 @@ WITHHELD: Final = (
 
 _PACKAGE = "function_script"
 _STDERR: Final = 2
-_MAX_QUEUED_BYTES: Final = 1 << 20
-# Of the line of a request, which is formatted later.
-_REQUEST_BYTES: Final = 512
+_MAX_QUEUED_BYTES: Final = 3 * MIB
+# Of the record of a request, without its texts.
+_RECORD_BYTES: Final = 700
 _DRAIN_SECONDS: Final = 2.0
 _GATHERING_SECONDS: Final = 0.01
 # For each value. --debug allows more, because its values are what the operator looks for.
@@ -78,13 +80,16 @@ def fields(**values: str | float) -> dict[str, Fields]:
     return {"fields": values}
 
 
-def write(record: RequestRecord) -> None:
-    """Log the line of a request; with --debug also its problems."""
+def write(record: RequestRecord, problems: Sequence[Diagnostic] = ()) -> None:
+    """Log the line of a request; with --debug also the problems of a step that failed.
+
+    ``problems`` may quote values of the request.
+    """
     if _LOG.isEnabledFor(logging.DEBUG):
         level = logging.getLevelNamesMapping()[record.level.upper()]
         _LOG.log(level, _message(record), extra={"fields": fields_of(record)})
-        if record.problems:
-            frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
+        if record.outcome == FATAL:
+            frames = "\n".join(diagnostics.to_frame(problem) for problem in problems)
             _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
         return
     # A logging call would take several times as long.
@@ -168,15 +173,17 @@ class LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a log record."""
         line = self.format(record)
-        self._enqueue(line, len(line))
+        self._enqueue(line, line.__sizeof__())
 
     def write(self, record: RequestRecord) -> None:
         """Write the line of a request that ends now."""
-        # Without problems, which the line has not, and which may be large.
-        self._enqueue((time.time(), record._replace(problems=())), _REQUEST_BYTES)
+        info = record.info
+        texts = *info[: len(IDENTITY)], info.bug, record.error, record.detail, record.parent
+        size = _RECORD_BYTES + sum(map(str.__sizeof__, texts))
+        self._enqueue((time.time(), record), size)
 
     def _enqueue(self, line: str | tuple[float, RequestRecord], size: int) -> None:
-        """Enqueue a line that takes about ``size`` bytes; drop it if the queue is full."""
+        """Enqueue a line that takes ``size`` bytes of memory; drop it if the queue is full."""
         with self._changed:
             if self._queued_bytes + size > _MAX_QUEUED_BYTES:
                 self.dropped += 1

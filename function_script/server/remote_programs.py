@@ -48,7 +48,12 @@ class RemotePrograms:
         if not self._references:
             return data
         references = self._references.get(identify(data).program) or ()
-        return self._attach(data, references, _read_credentials(data, references)) or data
+        try:
+            credentials = _read_credentials(data, references)
+        except wire.WireError:
+            # Its worker misses the content, and `resolve` says why.
+            return data
+        return self._attach(data, references, credentials) or data
 
     def resolve(self, data: bytes, reply: Answered) -> bytes | Answered:
         """Return a request with the content that ``reply`` reports missing, to be run again.
@@ -58,18 +63,26 @@ class RemotePrograms:
         references = tuple(reference for _, reference in reply.missing)
         identity = identify(data)
         self._references.put(identity.program, references, 1)
-        credentials = _read_credentials(data, references)
-        problems = [
-            problem
-            for path, reference in reply.missing
-            if (problem := self._request(path, reference, credentials, identity.owner)) is not None
-        ]
+        first_path, _ = reply.missing[0]
+        credentials: _Credentials = {}
+        try:
+            credentials = _read_credentials(data, references)
+        except wire.WireError as cause:
+            text = f"cannot read the step's credentials: {cause}"
+            hint = "name a Secret that has a login and nothing else"
+            problems = [Problem(first_path, text, hint)]
+        else:
+            problems = [
+                problem
+                for path, reference in reply.missing
+                if (problem := self._request(path, reference, credentials, identity.owner))
+            ]
         if not problems:
             whole = self._attach(data, references, credentials)
             if whole is not None:
                 return whole
-            path = reply.missing[0][0]
-            problems = [Problem(path, "the step's remote programs and modules are too large")]
+            text = "the step's remote programs and modules are too large"
+            problems = [Problem(first_path, text)]
         error = InputError(*(problem.to_diagnostic() for problem in problems))
         return replace(
             reply,
@@ -124,12 +137,7 @@ class RemotePrograms:
 
 
 def _read_credentials(data: bytes, references: tuple[RemoteReference, ...]) -> _Credentials:
-    """Return the step's credentials by name, if a reference names any."""
-    if not any(reference.credentials for reference in references):
-        return {}
-    try:
-        credentials = wire.index_passed(data).credentials
-    except wire.WireError:
-        return {}
+    """Return the step's credentials that references name. Raises WireError."""
     # A reference without a name is one without credentials.
-    return {name: credentials[name] for name in credentials if name}
+    names = frozenset(reference.credentials for reference in references) - {""}
+    return wire.read_credentials(data, names) if names else {}

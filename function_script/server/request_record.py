@@ -24,8 +24,7 @@ class RequestRecord(NamedTuple):
     """A finished request. Times are in seconds; ``cpu_seconds`` is the worker's CPU time.
 
     ``info`` has its identity, counts and limit; ``error`` is for users and ``detail`` for the
-    operator. ``problems`` may quote values of the request, so they are for --debug only. ``parent``
-    is the caller's trace context.
+    operator. ``parent`` is the caller's trace context.
     """
 
     outcome: str
@@ -38,7 +37,6 @@ class RequestRecord(NamedTuple):
     cpu_seconds: float = 0.0
     error: str = ""
     detail: str = ""
-    problems: tuple[diagnostics.Diagnostic, ...] = ()
     parent: str = ""
 
     @property
@@ -64,7 +62,6 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
             reply.cpu_seconds,
             diagnostics.to_line(problems) if problems else "",
             info.bug,
-            problems,
         )
     return RequestRecord(
         outcome=reply.cause.value,

@@ -28,18 +28,18 @@ def merge(
     state = request.desired
     payload = state.payload if state is not None else None
     earlier = state.resources if state is not None else {}
-    removed = {name for name, entry in contribution.composed.items() if entry.resource is None}
-    changed = {
+    removals = {name for name, entry in contribution.composed.items() if entry.resource is None}
+    payloads = {
         name: _encode_composed(name, entry, entry.resource, earlier.get(name))
         for name, entry in contribution.composed.items()
         if entry.resource is not None
     }
     composite = _encode_composite(request, contribution.composite)
     if on_change is not None:
-        on_change({**dict.fromkeys(removed, b""), **changed, "": composite or b""})
-    if not changed and composite is None and not removed & earlier.keys():
+        on_change({**dict.fromkeys(removals, b""), **payloads, "": composite or b""})
+    if not payloads and composite is None and not removals & earlier.keys():
         return payload
-    return wire.splice_state(payload or b"", composite, changed, removed)
+    return wire.splice_state(payload or b"", composite, payloads, removals)
 
 
 def _encode_composed(

@@ -78,7 +78,7 @@ def handle(
     record = telemetry.Recorder(data)
     effective = EffectiveLimits(limits, on_limits)
     try:
-        encoded = run(index_request(data), limits, effective.narrow, record, seed)
+        encoded = run(wire.index_request(data), limits, effective.narrow, record, seed)
         return HandlerResult(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
@@ -89,7 +89,7 @@ def handle(
         return _fatal(data, error, record.info)
     except wire.WireError as error:
         # Parts decode lazily, so later parts of the state may be broken, too.
-        unreadable = _unreadable(error)
+        unreadable = InputError.of(f"cannot read the request: {error}")
         encoded = response.fatal(wire.index_tag(data), unreadable)
         return HandlerResult(response=encoded, diagnostics=unreadable.diagnostics, info=record.info)
     except MemoryError:
@@ -225,18 +225,6 @@ def external_sources(data: wire.Request) -> inputs.ProgramSources:
 def _find_remote(data: wire.Request, reference: RemoteReference) -> content.Content | None:
     payload = data.remote_texts.get(reference.key)
     return None if payload is None else content.decode(payload)
-
-
-def index_request(data: bytes) -> wire.Request:
-    """Index the request's parts; raises InputError for data that cannot be decoded."""
-    try:
-        return wire.index_request(data)
-    except wire.WireError as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: wire.WireError) -> InputError:
-    return InputError.of(f"cannot read the request: {error}")
 
 
 def pass_through(

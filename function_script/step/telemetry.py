@@ -22,7 +22,7 @@ IDENTITY: Final = (
     *("api_version", "kind", "namespace", "name", "uid"),
     *("step", "input", "language"),
 )
-"""Fields of `RequestInfo` that say whose request it is, in the order of a log line."""
+"""The first fields of `RequestInfo`, which say whose request it is, in the order of a log line."""
 COUNTS: Final = ("documents", "remembered", "looked_up")
 """Fields of `RequestInfo` that count something, in the order of a log line."""
 

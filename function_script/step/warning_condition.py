@@ -53,7 +53,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     if (
         not warnings
         and not composite.message.contains(_CONDITION_BYTES)
-        and not _has_handed(request)
+        and not _has_entry(request)
     ):
         return contribution
     xr = view_object(composite.struct_part)
@@ -61,11 +61,11 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     revision = next((name for name in names if isinstance(name, str)), "")
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
-    handed = _read_handed(request)
+    entry = _read_entry(request)
     position = _position(request)
-    positions = {} if handed is None else handed.positions
+    positions = {} if entry is None else entry.positions
     label = _label(request, position, positions)
-    sections = dict(old if handed is None else handed.sections)
+    sections = dict(old if entry is None else entry.sections)
     sections.pop(label, None)
     results = contribution.results
     if warnings:
@@ -90,11 +90,11 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     )
 
 
-def _has_handed(request: wire.Request) -> bool:
+def _has_entry(request: wire.Request) -> bool:
     return request.context is not None and _CONTEXT_KEY_BYTES in request.context
 
 
-class _Handed(NamedTuple):
+class _ContextEntry(NamedTuple):
     """The sections as earlier calls of this reconcile leave them, and the positions of these.
 
     A position is that of a call which Crossplane repeats with what it requires, or _LAST_CALL.
@@ -104,16 +104,16 @@ class _Handed(NamedTuple):
     positions: Object
 
 
-def _read_handed(request: wire.Request) -> _Handed | None:
+def _read_entry(request: wire.Request) -> _ContextEntry | None:
     """Return what earlier steps have put into the context; None without one."""
-    if not _has_handed(request) or request.context is None:
+    if not _has_entry(request) or request.context is None:
         return None
     value = wire.decode_field(request.context, CONTEXT_KEY)
     lines = objects.find_path(value, ("sections",))
     positions = objects.find_path(value, ("positions",))
     if not isinstance(lines, str) or not isinstance(positions, dict):
         return None
-    return _Handed(_parse_lines(lines.split("\n")), positions)
+    return _ContextEntry(_parse_lines(lines.split("\n")), positions)
 
 
 def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Final
 from function_script import documents
 from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
+from function_script.inputs.files import find_directory
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic, Note
@@ -78,9 +79,16 @@ def to_author(span: Span, step_input: StepInput, programs: Path | None) -> Span 
 
 def _in_file(span: Span, step_input: StepInput, programs: Path | None) -> Span:
     """Return the span with the name of the file below ``programs``, if it is in one."""
-    directory = manifests.text_at(step_input.value, "fileSystem", "dirPath")
-    file = None if programs is None else programs / directory / span.name
-    return replace(span, name=str(file)) if directory and file and file.is_file() else span
+    dir_path = manifests.text_at(step_input.value, "fileSystem", "dirPath")
+    if programs is None or not dir_path:
+        return span
+    root = programs.resolve()
+    directory = find_directory(root, dir_path)
+    if directory is None or not (directory / span.name).is_file():
+        return span
+    if directory.is_relative_to(root):
+        directory = programs / directory.relative_to(root)
+    return replace(span, name=str(directory / span.name))
 
 
 def _find_block(span: Span, step_input: StepInput) -> tuple[Document, objects.Path] | None:

@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TextIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TextIO, TypeAlias
 
 from function_script.request.values import Readable
 from function_script.texts import diagnostics
@@ -18,8 +18,12 @@ _DARK_RED: Final = "\x1b[31m"
 _CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 
+# A problem of a report, behind a word of ours.
+Entry: TypeAlias = tuple[str, diagnostics.Diagnostic]
+
 # A platform's limit, less what is around the report.
 _MAX_COMMENT: Final = 60_000
+_MAX_NAMES: Final = 3
 _COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
 
@@ -38,6 +42,11 @@ def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
 def columns_of(stream: TextIO) -> int | None:
     """Return the width of a terminal; None for a file or a pipe, which has room for any line."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def to_frames(entries: Iterable[Entry], columns: int | None) -> Iterator[str]:
+    """Yield the frame of each entry, without colours."""
+    yield from (diagnostics.to_frame(problem, word, columns) for word, problem in entries)
 
 
 def to_text(
@@ -77,6 +86,12 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def cut_names(names: Sequence[str]) -> list[str]:
+    """Return the first names of a report's entry, and the number of the others."""
+    others = len(names) - _MAX_NAMES
+    return [*names[:_MAX_NAMES], f"and {others} more"] if others > 0 else [*names]
+
+
 def to_short(value: Readable, characters: int) -> str:
     """Return a value as JSON, cut after so many characters; None is a value that is not there."""
     if value is None:
@@ -89,6 +104,15 @@ def to_code(text: str) -> str:
     """Return a foreign text as code in Markdown, where nothing in it has a meaning."""
     plain = one_line(text).replace("`", "'")
     return f"`{plain}`"
+
+
+def to_items(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the lines of a list in Markdown: each entry with its place, and its notes below it."""
+    for word, problem in entries:
+        place = "" if problem.span is None else f" {to_code(str(problem.span))}"
+        yield f"- **{word}**{place}: {to_code(problem.message)}"
+        hints = [] if problem.hint is None else [f"hint: {problem.hint}"]
+        yield from (f"  - {to_code(str(note))}" for note in (*problem.notes, *hints))
 
 
 def to_comment(lines: Sequence[str], end: Sequence[str] = ()) -> str:

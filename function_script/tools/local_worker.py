@@ -69,7 +69,7 @@ def handle(
 def _parse(
     data: bytes, ceilings: Limits, effective: EffectiveLimits
 ) -> tuple[wire.Request, inputs.Step]:
-    request = function.index_request(data)
+    request = wire.index_request(data)
     step = inputs.parse_cached(request.input or b"", ceilings, function.external_sources(request))
     if step.missing:
         raise MissingContentError.of_step(step)

@@ -1,7 +1,7 @@
-"""The manual: every name that programs, inputs and documents can use, in groups.
+"""The manual: every name that programs, inputs, documents and commands can use, in groups.
 
 The entries come from the tables that the reference pages are written from. The fields of inputs are
-described by their CRDs.
+described by their CRDs. Flags are declared by commands, which hand in their entries.
 """
 
 import json
@@ -29,6 +29,7 @@ _LIBRARY: Final = "library"
 _INPUTS: Final = "inputs"
 _DOCUMENTS: Final = "documents"
 _CASES: Final = "cases"
+_FLAGS: Final = "flags"
 _MARKS: Final = re.compile(r"`+|\]\([^)]*\)|\[(?=[^\[\]]+\]\()")
 # Prefixes of the path of a field, and the object of a function, that may be left out.
 _PREFIXES: Final = ("spec.", "input.", "options.")
@@ -58,12 +59,15 @@ def groups() -> dict[str, str]:
         _INPUTS: "fields of a step's input",
         _DOCUMENTS: "annotations of documents, and meta documents",
         _CASES: "keys of the files of cases",
+        _FLAGS: "flags of commands, and the environment variables that set them",
     }
 
 
 @cache
 def entries(group: str) -> tuple[Entry, ...]:
-    """Return the entries of a group."""
+    """Return the entries of a group; those of flags are not here."""
+    if group == _FLAGS:
+        return ()
     if group == _LIBRARY:
         return (*_describe_library(),)
     if group == _INPUTS:
@@ -83,19 +87,19 @@ def list_groups() -> str:
     return "\n".join(["Print a group, or a name: function-script docs NAME", "", *lines, ""])
 
 
-def describe(name: str) -> str:
-    """Return the list of a group, or all that there is about a name; raises InputError."""
-    if name in groups():
-        return _list(entries(name))
-    texts = [_text(group, entry) for group in groups() for entry in _matches(name, entries(group))]
+def describe(name: str, flags: Sequence[Entry] = ()) -> str:
+    """Return the list of a group, or all that there is about a name; raises InputError.
+
+    ``flags`` are the entries of that group.
+    """
+    manual = {group: entries(group) for group in groups()} | {_FLAGS: tuple(flags)}
+    if name in manual:
+        return _list(manual[name])
+    texts = [_text(group, entry) for group in manual for entry in _matches(name, manual[group])]
+    every = [entry for group in manual.values() for entry in group]
     # An object's name, such as rsp, lists its members.
     prefix = f"{name.removesuffix('.')}."
-    members = [
-        entry
-        for group in groups()
-        for entry in entries(group)
-        if name and entry.name.startswith(prefix)
-    ]
+    members = [entry for entry in every if name and entry.name.startswith(prefix)]
     if not texts and members:
         return _list(members)
     is_ours = bool(texts)
@@ -103,25 +107,25 @@ def describe(name: str) -> str:
         lines = [f"  {_plain(line)}\n" for line in corrections]
         title = "The same in each language" if is_ours else f"{name}, a name of another language"
         texts.append(f"{title}\n\n{''.join(lines)}")
-    if not is_ours and (others := _find_with(name)):
+    if not is_ours and (others := _find_with(name, every)):
         texts.append(_list(others))
     if texts:
         return "\n".join(texts)
-    every = [entry for group in groups() for entry in entries(group)]
-    names = (*(each.name for each in every), *(each.short_name for each in every))
+    names = {each for entry in every for each in (entry.name, entry.short_name)}
     otherwise = "function-script docs lists its names; all else is in the pages of docs/"
-    raise InputError.of(f'cannot find "{name}" in the manual', hint=suggest(name, names, otherwise))
+    hint = suggest(name, tuple(names), otherwise)
+    raise InputError.of(f'cannot find "{name}" in the manual', hint=hint)
 
 
-def _find_with(word: str) -> list[Entry]:
+def _find_with(word: str, every: Sequence[Entry]) -> list[Entry]:
     """Return the entries whose name or else summary has a word, by section."""
-    every = {each.name: each for group in groups() for each in entries(group)}
     part = word.lower()
-    members = [entry for name, entry in every.items() if part and part in name.lower()]
+    members = [entry for entry in every if part and part in entry.name.lower()]
     if part and not members:
         start = re.compile(rf"\b{re.escape(part)}", re.IGNORECASE)
-        members = [entry for entry in every.values() if start.search(entry.summary)]
-    return sorted(members, key=attrgetter("section"))
+        members = [entry for entry in every if start.search(entry.summary)]
+    by_name = {entry.name: entry for entry in members}
+    return sorted(by_name.values(), key=attrgetter("section"))
 
 
 def _matches(name: str, candidates: Sequence[Entry]) -> list[Entry]:
@@ -136,7 +140,7 @@ def _matches(name: str, candidates: Sequence[Entry]) -> list[Entry]:
     return [
         entry
         for entry in candidates
-        if name in (entry.short_name, entry.name.removeprefix(own).strip("{} "))
+        if name in (entry.short_name, entry.name.removeprefix(own).strip("{} "), *entry.aliases)
     ]
 
 

@@ -67,7 +67,13 @@ from function_script.wire.messages import (
     Selector,
     State,
 )
-from function_script.wire.request import index_passed, index_request, index_resource, index_tag
+from function_script.wire.request import (
+    index_passed,
+    index_request,
+    index_resource,
+    index_tag,
+    read_credentials,
+)
 from function_script.wire.response import (
     encode_resource,
     encode_response,
@@ -104,6 +110,7 @@ __all__ = [
     "index_tag",
     "is_compiled",
     "open_part",
+    "read_credentials",
     "read_identity",
     "splice_resource",
     "splice_state",

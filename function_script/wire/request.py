@@ -37,7 +37,7 @@ REMOTE_TEXTS: Final = 1000
 # a request whose parts come in pieces. No sound client sends more.
 _MAX_FIELDS: Final = 10_000
 _MAX_BYTES_IN_PIECES: Final = 256 * 1024
-# Of all credentials. A Secret has as much at most.
+# Of credentials together. A Secret has as much at most.
 _MAX_CREDENTIALS_BYTES: Final = 1024 * 1024
 
 
@@ -105,15 +105,12 @@ def index_tag(data: bytes) -> Request:
 
 
 def index_passed(data: bytes) -> Request:
-    """Index only the parts that the server itself reads: tag, desired state, context, credentials.
+    """Index only the parts that a response passes on: the tag, desired state, the context.
 
-    Maps and messages in the state and the context are not read, so desired state has no resources,
-    and the number of resources hardly matters. Credentials that are too large are left out. Raises
-    WireError, also for what takes too long to read.
+    Maps and messages in them are not read, so desired state has no resources, and the number of
+    resources hardly matters. Raises WireError, also for what takes too long to read.
     """
     single: dict[int, Part] = {}
-    credentials: dict[str, dict[str, bytes]] = {}
-    credentials_bytes = 0
     fields = Fields(data, 0, len(data))
     for _ in range(_MAX_FIELDS):
         if not fields.next():
@@ -122,19 +119,38 @@ def index_passed(data: bytes) -> Request:
             if fields.number in single and len(data) > _MAX_BYTES_IN_PIECES:
                 raise WireError(f"field {fields.number} comes in pieces")
             single[fields.number] = fields.merged(single.get(fields.number))
-        elif fields.is_field(_CREDENTIALS, LENGTH):
-            credentials_bytes += fields.end - fields.start
-            if credentials_bytes <= _MAX_CREDENTIALS_BYTES:
-                name, value = read_entry(data, fields.start, fields.end)
-                credentials[name] = _credentials(value)
     else:
         raise WireError(f"more than {_MAX_FIELDS:,} fields")
     desired = single.get(_DESIRED)
     return index_tag(data)._replace(
         desired=None if desired is None else State(desired, None, {}),
         context=_to_bytes(single.get(_CONTEXT)),
-        credentials=credentials,
     )
+
+
+def read_credentials(data: bytes, names: frozenset[str]) -> dict[str, dict[str, bytes]]:
+    """Return the credentials with these names that a request has, and read nothing else of it.
+
+    Raises WireError, also for what takes too long to read.
+    """
+    credentials: dict[str, dict[str, bytes]] = {}
+    size = 0
+    fields = Fields(data, 0, len(data))
+    for _ in range(_MAX_FIELDS):
+        if not fields.next():
+            return credentials
+        if not fields.is_field(_CREDENTIALS, LENGTH):
+            continue
+        entry = fields.part().fields()
+        # Every library writes the key first. The rest of an entry may be long.
+        if entry.next() and entry.is_field(1, LENGTH) and entry.text() not in names:
+            continue
+        size += fields.end - fields.start
+        if size > _MAX_CREDENTIALS_BYTES:
+            raise WireError(f"they have more than {_MAX_CREDENTIALS_BYTES >> 20} MiB together")
+        name, value = read_entry(data, fields.start, fields.end)
+        credentials[name] = _credentials(value)
+    raise WireError(f"more than {_MAX_FIELDS:,} fields")
 
 
 def index_resource(payload: bytes) -> Resource:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -52,14 +51,3 @@ def test_template_that_renders_no_resource_ends_the_run(tmp_path: Path) -> None:
     result = run(tmp_path, "--template", str(template), str(xr))
     assert result.returncode == 1
     assert "the response has 0 resources" in result.stderr
-
-
-def test_program_of_a_template_is_new_each_time() -> None:
-    sys.path.append(str(benchmarks.BENCHMARKS))
-    import large_templates  # noqa: PLC0415 - of the folder of benchmarks
-
-    template = large_templates.generate(45)
-    first, second = (template.program(number) for number in (1, 2))
-    assert first != second
-    assert template.resources == 76
-    assert template.request(first, 1) != template.request(first, 2)

@@ -147,14 +147,6 @@ def test_must_not_report_on_every_call(step_input: dict[str, str]) -> None:
     assert not response.HasField("requirements")
 
 
-def test_must_not_return_an_empty_response() -> None:
-    """A request without input is answered FATAL with its desired state, not with nothing."""
-    sent = request(None, desired=EARLIER)
-    response = call(sent)
-    assert response.desired == sent.desired
-    assert "input" in response.results[0].message
-
-
 def test_must_not_assume_a_pod_a_cluster_or_a_network() -> None:
     """It runs as a user without a home or a name, in an empty directory, without a network."""
     message = json_format.MessageToJson(request(ONE_THING))

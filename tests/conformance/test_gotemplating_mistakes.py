@@ -103,19 +103,6 @@ def test_06_requirement_is_sent_once() -> None:
     assert not requirements.extra_resources
 
 
-SHAPES = [
-    pytest.param([{"kind": "K"}], id="function-extra-resources"),
-    pytest.param({"items": [{"resource": {"kind": "K"}}]}, id="function-go-templating"),
-]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_07_fetched_resources_are_read_in_both_shapes(shape: object) -> None:
-    """Two functions write to the same key of the context, each in its own shape."""
-    text = composed('{{ (index (getExtraResourcesFromContext . "x") 0).resource.kind }}')
-    assert sorted(run(text, context={EXTRA: {"x": shape}}).desired.resources) == ["K"]
-
-
 @pytest.mark.parametrize("context", [{}, {"a": {"x": "1"}}], ids=["empty", "there"])
 def test_08_context_documents_are_merged(context: Object) -> None:
     text = meta("Context", "data: {a: {b: '1'}}") + meta("Context", "data: {a: {c: '1'}}")
@@ -190,19 +177,6 @@ def test_16_missing_value_is_a_warning_or_an_error() -> None:
     assert message.startswith('inline.template:8:9: "<no value>" was written')
     error = refusal(text, fields={"options": ["missingkey=error"]})
     assert error.startswith("inline.template:8:9: ")
-
-
-def test_17_resource_names_with_digits_and_brackets_are_readable() -> None:
-    resources = {name: {"resource": {"kind": name[:1]}} for name in ("0", "a[0]")}
-    observed = {"composite": {"resource": XR}, "resources": resources}
-    name = '{{ (getComposedResource . "0").kind }}{{ (getComposedResource . "a[0]").kind }}'
-    assert sorted(run(composed(f"x{name}"), observed=observed).desired.resources) == ["x0a"]
-
-
-def test_19_resource_name_annotation_quotes_numbers() -> None:
-    annotation = '{{ setResourceNameAnnotation "0" }}'
-    text = f"apiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {annotation}\n"
-    assert sorted(run(text).desired.resources) == ["0"]
 
 
 def test_20_credentials_are_readable_after_changes_of_the_request() -> None:
@@ -296,17 +270,6 @@ def test_29_directory_outside_or_empty_is_rejected(tmp_path: Path, path: str, me
     fields: Object = {"source": "FileSystem", "inline": None, "fileSystem": {"dirPath": path}}
     response = respond(request("", fields=fields), Limits(program_root=str(tmp_path)))
     assert message in response.results[0].message
-
-
-def test_29_linked_directory_is_read(tmp_path: Path) -> None:
-    """Kubernetes mounts a ConfigMap as links."""
-    (tmp_path / "..data").mkdir()
-    (tmp_path / "..data" / "a.yaml").write_text(composed("a"))
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "linked").symlink_to(tmp_path / "..data")
-    fields: Object = {"source": "FileSystem", "inline": None, "fileSystem": {"dirPath": "site"}}
-    response = respond(request("", fields=fields), Limits(program_root=str(tmp_path)))
-    assert sorted(response.desired.resources) == ["a"]
 
 
 ITEM = {"resource": {"kind": "K"}}

@@ -59,6 +59,7 @@ COMMANDS = {
     ("tools/check/rules.py", "--program-root"): ("check",),
     ("tools/check/rules.py", "--seed-file"): ("serve",),
     ("tools/check/runs.py", "--variant"): ("check",),
+    ("tools/compare/report.py", "--with"): ("compare",),
     ("tools/manual.py", "--capture-dir"): ("serve",),
     ("tools/plan/planning.py", "--before"): ("plan",),
     ("tools/playground/server.py", "--port"): ("playground",),

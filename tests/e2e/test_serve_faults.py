@@ -1,14 +1,12 @@
 """Faults of a real server: after each the next good request is answered, and nothing leaks."""
 
 import os
-import random
 import resource
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -16,9 +14,7 @@ import pytest
 from e2e.serving import ENDLESS, NOTHING, Server, call, method
 from support import builders
 from support.paths import ROOT
-from support.timing import PATIENCE_SECONDS, wait_until
-
-from function_script.proto.v1 import run_function_pb2 as pb
+from support.timing import wait_until
 
 BODY = "def main(req):\n"
 GOOD = builders.request(
@@ -142,23 +138,6 @@ def test_deadline_that_is_nearer_than_the_limit_is_kept(channel: grpc.Channel) -
     assert "it was not done at the call's deadline, after 1." in str(caught.value.details())
 
 
-def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
-    send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
-    whole = GOOD.SerializeToString()
-    noise = [random.Random(size).randbytes(size) for size in range(1, 400, 20)]  # noqa: S311 - the same bytes each time
-    for data in [*noise, *[whole[:size] for size in range(1, len(whole) - 1, 20)]]:
-        response = pb.RunFunctionResponse.FromString(send(data, timeout=PATIENCE_SECONDS))
-        # A request may be whole again by chance where it was cut, and then lacks something.
-        assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL], data
-
-
-def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel) -> None:
-    script = BODY + "    return {'context': {'s': 'x' * 5000000}}\n"
-    (fatal,) = call(channel, builders.request(builders.starlark(script))).results
-    assert fatal.severity == pb.SEVERITY_FATAL
-    assert "limit" in fatal.message
-
-
 def test_exhausted_descriptors_are_reported_and_survived(
     server: Server, channel: grpc.Channel
 ) -> None:
@@ -193,38 +172,3 @@ def test_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
         large.context["x"] = "x" * 3_000_000
         assert not call(channel, large).results
         assert is_well(channel)
-
-
-@pytest.mark.attack
-def test_thousands_of_programs_do_not_fill_the_server() -> None:
-    """Caches are bounded: two thousand programs need no more memory than some."""
-    sizes = []
-    with (
-        Server("--insecure", "--workers", "1") as server,
-        server.channel() as channel,
-        ThreadPoolExecutor(2) as threads,
-    ):
-        for part in range(4):
-            numbers = range(part * 500, part * 500 + 500)
-            list(threads.map(lambda number: call(channel, distinct(number)), numbers))
-            sizes.append(sum(map(private_bytes, server.family())))
-    assert sizes[-1] - sizes[0] < 48 << 20, sizes
-
-
-def distinct(number: int) -> pb.RunFunctionRequest:
-    """Return a request with a program of its own."""
-    padding = f"x{number} " * 200
-    inputs = [
-        builders.starlark(f"# {padding}\n{BODY}    return {{}}\n"),
-        builders.jinja(f"{{# {padding} #}}"),
-    ]
-    return builders.request(inputs[number % len(inputs)])
-
-
-def private_bytes(pid: int) -> int:
-    """Return the private memory of a process; 0 when it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) << 10

@@ -173,8 +173,12 @@ def failure(channel: grpc.Channel, step_input: Object, **parts: object) -> str:
 
 
 def credentials(**data: str) -> dict[str, object]:
+    return {"credentials": {"pull": secret(**data)}}
+
+
+def secret(**data: str) -> dict[str, object]:
     encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
-    return {"credentials": {"pull": {"credentialData": {"data": encoded}}}}
+    return {"credentialData": {"data": encoded}}
 
 
 def gets(registry: Registry, path: str) -> int:
@@ -350,6 +354,16 @@ def test_content_of_credentials_is_not_for_a_step_without_them(
     assert "HTTP 401" in failure(channel, oci(ref, credentials="pull"), **wrong)
     absent = fatal(call(channel, builders.request(oci(ref, credentials="pull"))))
     assert 'the step has no credentials "pull"' in absent
+    # Others of the step may be of any size.
+    right = secret(username="me", password="secret")  # noqa: S106 - a test's
+    both = {"pull": right, "other": secret(text="x" * (1 << 20))}
+    settle(channel, oci(ref, credentials="pull"), credentials=both)
+    large = credentials(username="me", text="x" * (1 << 20))
+    message = fatal(call(channel, builders.request(oci(ref, credentials="pull"), **large)))
+    assert message == (
+        "input.remote: cannot read the step's credentials: they have more than 1 MiB together "
+        "(name a Secret that has a login and nothing else)"
+    )
 
 
 def test_operators_credentials_are_for_their_host(hosts: Hosts, channel: grpc.Channel) -> None:

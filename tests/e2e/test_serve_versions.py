@@ -82,7 +82,7 @@ class OldCrossplane:
         pytest.fail("the requirements did not stabilize")
 
 
-STARLARK = """\
+PROGRAM = """\
 def main(req):
     xr = req["observed"]["composite"]["resource"]
     settings = get_required(req, "settings")[0]
@@ -104,50 +104,6 @@ def main(req):
         "results": [{"severity": "SEVERITY_NORMAL", "message": "made", "reason": "Made"}],
     }
 """
-META = "apiVersion: meta.script.fn.crossplane.io/v1beta1"
-THING = """\
-apiVersion: example.org/v1
-kind: Thing
-metadata:
-  annotations: {{script.fn.crossplane.io/composition-resource-name: thing}}
-spec:
-  count: {count}
-  colour: {colour}
-  user: {user}
-  step: {step}
----
-{meta}
-kind: Context
-data: {{seen: "yes"}}
----
-{meta}
-kind: Conditions
-conditions:
-- {{type: Made, status: "True", reason: Made, target: CompositeAndClaim}}
-"""
-PROGRAMS: Mapping[str, Object] = {
-    "starlark": builders.starlark(STARLARK),
-    "jinja": builders.jinja(
-        THING.format(
-            count="{{ spec.count }}",
-            colour="{{ get_required_resources('settings')[0].spec.colour }}",
-            user="{{ get_credential_data('login').user }}",
-            step="{{ context.step }}",
-            meta=META,
-        )
-    ),
-    "gotemplate": {
-        "apiVersion": builders.API_VERSION,
-        "kind": "GoTemplate",
-        "inline": THING.format(
-            count="{{ .observed.composite.resource.spec.count }}",
-            colour='{{ (index (getExtraResources . "settings") 0).resource.spec.colour }}',
-            user="{{ .credentials.login.credentialData.data.user | b64dec }}",
-            step="{{ .context.step }}",
-            meta=META,
-        ),
-    },
-}
 PARTS: Mapping[str, object] = {
     "context": {"step": "first"},
     "credentials": {"login": {"credentialData": {"data": {"user": "YWRtaW4="}}}},
@@ -158,24 +114,19 @@ PARTS: Mapping[str, object] = {
 }
 
 
-def declaring(language: str, **selector: object) -> Object:
-    """Return the language's program with the requirement that it reads, and the credentials."""
+def declaring(**selector: object) -> Object:
+    """Return a program with the requirement that it reads, and the credentials."""
     chosen = {"apiVersion": "example.org/v1", "kind": "Settings", "matchName": "settings"}
     resources: Object = {"settings": {**chosen, **selector}}  # type: ignore[dict-item] # plain
-    return {
-        **PROGRAMS[language],
-        "credentials": ["login"],
-        "requirements": {"resources": resources},
-    }
+    requirements: Object = {"resources": resources}
+    return builders.starlark(PROGRAM, credentials=["login"], requirements=requirements)
 
 
 @pytest.mark.parametrize("version", SERVICES)
-@pytest.mark.parametrize("language", PROGRAMS)
-def test_step_has_all_that_old_callers_give(
-    channel: grpc.Channel, version: str, language: str
-) -> None:
+def test_step_has_all_that_old_callers_give(channel: grpc.Channel, version: str) -> None:
+    """What each language reads and sets is in tests/conformance/test_coverage.py."""
     caller = OldCrossplane(channel, version)
-    response = caller.run(declaring(language), **PARTS)
+    response = caller.run(declaring(), **PARTS)
     assert [each for each in response.results if each.severity != v1.SEVERITY_NORMAL] == []
     resources = response.desired.resources
     assert dict(resources["thing"].resource["spec"]) == {
@@ -194,12 +145,9 @@ def test_step_has_all_that_old_callers_give(
 
 
 @pytest.mark.parametrize("version", SERVICES)
-@pytest.mark.parametrize("language", PROGRAMS)
-def test_requirement_that_old_callers_ignore_is_fatal(
-    channel: grpc.Channel, version: str, language: str
-) -> None:
+def test_requirement_that_old_callers_ignore_is_fatal(channel: grpc.Channel, version: str) -> None:
     """Without the resources the step would delete others, and waiting would never end."""
-    step = declaring(language, namespace="here")
+    step = declaring(namespace="here")
     response = OldCrossplane(channel, version).run(step, **PARTS)
     (result,) = response.results
     assert result.severity == v1.SEVERITY_FATAL
@@ -220,7 +168,7 @@ def test_programs_do_not_see_the_probe() -> None:
 def test_callers_that_say_what_they_can_do_are_not_probed() -> None:
     """Version 2.2 and later report capabilities."""
     capabilities = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
-    step = declaring("starlark", namespace="here")
+    step = declaring(namespace="here")
     meta = {"tag": "t", "capabilities": capabilities}
     response = builders.call(builders.request(step, **PARTS, meta=meta))
     assert set(response.requirements.resources) == {"settings"}

@@ -212,16 +212,6 @@ def half_uploads(target: Target, connections: int) -> ExitStack:
     return stack
 
 
-def calls_without_a_message(target: Target, connections: int, streams: int) -> ExitStack:
-    """Open calls and send nothing in them; return the open connections."""
-    stack = ExitStack()
-    for _ in range(connections):
-        client = stack.enter_context(target.connect())
-        for _ in range(streams):
-            client.open()
-    return stack
-
-
 def floods() -> Iterator[tuple[str, bytes]]:
     """Yield the name and some 20,000 frames of each kind that makes no progress."""
     block = raw_http2.headers()

@@ -55,18 +55,6 @@ def test_stopped_worker_is_killed() -> None:
         assert "it was not done at the call's deadline, after 0.3" in str(failed.error)
 
 
-def test_stopped_zygote_does_not_stop_warm_workers() -> None:
-    """Only a request that needs a new worker waits for the zygote."""
-    with Pool(OPTIONS) as pool:
-        pool.prefork()
-        zygote = parent_of(int(answer(pool.run(b"pid"))))
-        os.kill(zygote, signal.SIGSTOP)
-        try:
-            assert isinstance(pool.run(b"echo x"), Answered)
-        finally:
-            os.kill(zygote, signal.SIGCONT)
-
-
 @pytest.mark.serial
 def test_kill_fails_one_request_at_most() -> None:
     """Workers are killed all the time; no descriptor leaks."""

@@ -16,7 +16,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.lazy import Lazy
 from function_script.request.limits import MIB, Limits
 from function_script.request.program import Program, Scope
-from function_script.sandbox.outcome import Answered, Failed, Reply
+from function_script.sandbox.outcome import Answered, Reply
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import function
 from function_script.texts.errors import DocumentError, FatalError, LimitError, ProgramError
@@ -96,20 +96,6 @@ def test_bomb_ends_in_one_fatal(pool: Pool, case: Hostile) -> None:
     following = good("next")
     answer = respond(following, pool.run(following.SerializeToString()))
     assert answer.context["answer"] == "next"
-
-
-def test_narrowed_limits_are_named(pool: Pool) -> None:
-    """The error says that the limits are the input's."""
-    spin = "def main(req):\n    x = 3\n    for i in range(40):\n        x = x * x\n"
-    request = builders.request(builders.starlark(spin, limits={"timeout": "100ms"}))
-    reply = pool.run(request.SerializeToString())
-    assert isinstance(reply, Failed)
-    assert "its limit of 0.1 s (set by limits.timeout)" in str(reply.error)
-    grow = "def main(req):\n    return {'n': len('x' * 60000000)}\n"
-    request = builders.request(builders.starlark(grow, limits={"memory": "16Mi"}))
-    reply = pool.run(request.SerializeToString())
-    assert isinstance(reply, Failed)
-    assert "its limit of 16 MiB (set by limits.memory)" in str(reply.error)
 
 
 def test_colliding_keys_in_a_request_are_bounded(pool: Pool) -> None:

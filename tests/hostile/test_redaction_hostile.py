@@ -100,8 +100,7 @@ def test_secrets_are_redacted_quickly(secret: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_are_redacted_quickly(text: str) -> None:
-    for secret in (lines(10_000, 6).encode(), SECRETS["lines in each other"]()):
-        assert_is_quick(TEXTS[text](), request(secret))
+    assert_is_quick(TEXTS[text](), request(SECRETS["lines in each other"]()))
 
 
 def assert_is_quick(text: str, data: bytes) -> None:
@@ -153,7 +152,6 @@ def answer_with(secret: bytes, memory_bytes: int) -> Reply:
 
 
 ANSWERS = [
-    pytest.param((20_000, 6), 256, "no way, it is [secret]", id="140 KB"),
     pytest.param((100_000, 6), 256, "no way, it is [secret]", id="700 KB"),
     pytest.param((700_000, 5), 256, redaction.WITHHELD, id="4 MB"),
     pytest.param(

@@ -121,13 +121,6 @@ def test_silent_connections_do_not_keep_others_out(target: Target) -> None:
 
 
 @pytest.mark.attack
-def test_calls_without_a_message_do_not_keep_others_out(target: Target) -> None:
-    """There are more calls than the server admits, on few connections."""
-    with attacks.calls_without_a_message(target, 4, 900):
-        assert all(target.is_well() for _ in range(5))
-
-
-@pytest.mark.attack
 @pytest.mark.parametrize("flood", [name for name, _ in attacks.floods()])
 def test_floods_of_frames_do_not_keep_others_out(
     target: Target, tmp_path: Path, flood: str

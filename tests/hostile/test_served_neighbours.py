@@ -87,27 +87,6 @@ def test_endless_programs_of_many_xrs_hold_up_nobody(server: Server) -> None:
 
 
 @pytest.mark.attack
-def test_program_that_is_heavy_every_other_time_holds_up_nobody(server: Server) -> None:
-    """The estimate of its run time may be wrong."""
-    script = (
-        "def main(req):\n"
-        '    sly = req["observed"]["composite"]["resource"]["spec"]["turns"]\n'
-        f"    for i in range({HEAVY_TURNS} * sly):\n"
-        "        pass\n"
-        "    return {}\n"
-    )
-    requests = []
-    for number in range(24):
-        metadata = {"name": f"sly-{number}", "namespace": "here"}
-        xr = {**builders.XR, "metadata": metadata, "spec": {"turns": number % 2}}
-        state = {"composite": {"resource": xr}}
-        requests.append(builders.request(builders.starlark(script), observed=state))
-    with server.channel() as channel, server.channel() as other, flooded(other, requests):
-        for number in range(20):
-            assert not call(channel, request(f"quick-{number}", "1")).results
-
-
-@pytest.mark.attack
 def test_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
     """None is FATAL, and quick ones overtake them."""
     with server.channel() as channel, server.channel() as other:
@@ -123,17 +102,3 @@ def test_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
         answers = [each.result() for each in flood if each.exception() is None]
         assert answers
         assert not any(answer.results for answer in answers)
-
-
-@pytest.mark.attack
-def test_deadline_that_is_too_near_is_told_and_keeps_nobody_else_out(server: Server) -> None:
-    """Once the run time of the program is known, it is not started, and gets no penalty."""
-    with server.channel() as channel:
-        heavy = request("heavy", f"{HEAVY_TURNS}")
-        assert not call(channel, heavy).results
-        for _ in range(3):
-            with pytest.raises(grpc.RpcError) as caught:
-                call(channel, heavy, timeout=0.05)
-            assert caught.value.code() in NOT_TO_BLAME
-        server.wait_until_it_says("deadline leaves")
-        assert not method(channel)(heavy).results  # without a deadline

@@ -142,10 +142,20 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("form", ["absolute", "relative", "winding", "chain"])
-@pytest.mark.parametrize("text", KEYS.values(), ids=KEYS.keys())
+# Each key by a path, and each way to read what it names by every form of a path.
+LEADING_OUT = [
+    *((key, "absolute") for key in KEYS),
+    *(
+        (key, form)
+        for key in ("observed", "schemas", "documents")
+        for form in ("relative", "winding", "chain")
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "form"), LEADING_OUT)
 def test_path_in_a_case_that_leads_out_is_refused(
-    stranger: Stranger, run: Run, text: str, form: str
+    stranger: Stranger, run: Run, key: str, form: str
 ) -> None:
     first, second = stranger.folder / "first.yaml", stranger.folder / "second.yaml"
     first.symlink_to(second.name)
@@ -156,7 +166,7 @@ def test_path_in_a_case_that_leads_out_is_refused(
         "winding": "../stranger/../machine/./secret.yaml",
         "chain": "first.yaml",
     }[form]
-    stranger.write("one.case.yaml", text.format(path))
+    stranger.write("one.case.yaml", KEYS[key].format(path))
     assert_refused(run("test", "stranger", code=1).text, stranger.secret)
 
 

@@ -45,8 +45,8 @@ def _load_checked(
     """
     program.check_size(limits)
     loaded = _load(program)
-    # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
-    is_usual = "parts" not in program.options and loaded.settings.delims[0] == "{{"
+    # That of function-go-templating has no such doubts; other delimiters are there for a "${{".
+    is_usual = loaded.settings.is_own and loaded.settings.delims[0] == "{{"
     return loaded, foreign_syntax.find_dollars(program.sources()) if is_usual else ()
 
 

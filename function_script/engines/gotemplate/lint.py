@@ -47,9 +47,9 @@ class GoTemplateLint(TemplateLint):
     def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
         """Yield the text outside of actions, in no condition, loop or definition.
 
-        Nothing for several templates that were joined.
+        Nothing in the dialect of function-go-templating, which may join several templates.
         """
-        if "parts" in program.options:
+        if not programs.read_settings(program.options).is_own:
             return
         for node in programs.parse_main(program):
             line = program.main.text.count("\n", 0, node.position) + 1

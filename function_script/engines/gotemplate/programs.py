@@ -129,18 +129,15 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
 
 
 def main_source(program: Program) -> Source:
-    """Return the main source; the option ``parts``, ``[[name, line], …]``: how it is joined."""
-    entries = program.options.get("parts")
-    parts: list[SourcePart] = []
-    for entry in entries if isinstance(entries, list) else ():
-        match entry:
-            case [name, int(line)]:
-                parts.append(SourcePart(str(name), line))
-            case _:
-                pass
-    # A single part is the text itself.
-    if len(parts) <= 1:
+    """Return the main source, with the first line of each part that it joins."""
+    if not program.parts:
         return program.main
+    line = 1
+    parts: list[SourcePart] = []
+    for part in program.parts:
+        parts.append(SourcePart(part.name, line))
+        # A line between two parts joins them.
+        line += part.text.count("\n") + 2
     return JoinedSource(name=program.main.name, text=program.main.text, parts=tuple(parts))
 
 

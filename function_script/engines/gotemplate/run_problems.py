@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from function_script.engines import missing_values
 from function_script.engines.gotemplate import arguments, corrections, errors, registry
 from function_script.engines.gotemplate.corrections import REQUEST, find_go_name
 from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.programs import LoadedProgram, to_output
-from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.request.program import MissingValue
@@ -50,7 +51,7 @@ def run_problem(
     ]
     problem = Diagnostic(
         message=_message(error, site, location),
-        hint=_hint_of_caller(error, sites) or _hint(error, site, loaded),
+        hint=_hint_of_caller(error, sites) or _hint(error, sites, loaded),
         notes=tuple(reversed(notes)),
         kind="refusal" if site is not None and _is_refusal(error, site) else "mistake",
     )
@@ -155,6 +156,14 @@ def _expression(site: Site) -> str:
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
 _TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
+_VARIABLE: Final = re.compile(r"\$\w+")
+# Values of observed resources, and actions that write no text or change what others write.
+_OF_OBSERVED: Final = re.compile(
+    rf"\$?\.{re.escape(missing_values.OBSERVED)}\.|\(?getComposed(?:Resource|ConnectionDetails)\b"
+)
+_STATEMENT: Final = re.compile(
+    r"-?\s*(?:if|else|with|range|template|block|define|\$\w+\s*:?=)|.*\b(?:set|unset|\w*[mM]erge)"
+)
 _OPTIONAL: Final = "where it may be missing, use default, or test it with if or with"
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
@@ -172,13 +181,15 @@ def _hint_of_caller(error: Exception, sites: Sequence[Site]) -> str | None:
     return f'give it the value that it reads: {{{{ {keyword} "{name}" . }}}}'
 
 
-def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:
+def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str | None:
+    site = sites[-1] if sites else None
     if isinstance(error, errors.LimitExceededError):
         return error.hint
     if isinstance(error, errors.FieldError):
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
-        return _missing_hint(error, site)
+        waits = _can_wait(error, sites, loaded)
+        return _missing_hint(error, site, f"{missing_values.DOCUMENT_WAITS}; " * waits + _OPTIONAL)
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
     is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
@@ -204,11 +215,30 @@ def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str 
     return None if text is None else f"write {text}"
 
 
-def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
+def _can_wait(error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedProgram) -> bool:
+    """Report whether a value is one of an observed resource, and its document can wait for it."""
+    # An included template may write several documents.
+    if len(sites) != 1 or sites[0].template != MAIN or loaded.settings.defers:
+        return False
+    (site,) = sites
+    text, delims = loaded.origins[MAIN].text, loaded.settings.delims
+    origin = error.path or _expression(site)
+    if variable := _VARIABLE.match(origin):
+        values = re.findall(rf"\{variable[0]}\s*:?=(.*?){re.escape(delims[1])}", text)
+        origin = values[0].strip() if len(values) == 1 else ""
+    before = text[: site.node.position + 1].rpartition(delims[0])[0]
+    action = text[len(before) + len(delims[0]) :].partition(delims[1])[0]
+    is_observed = _OF_OBSERVED.match(origin) is not None and _STATEMENT.match(action) is None
+    return is_observed and missing_values.can_wait_behind(before.rpartition("\n")[2])
+
+
+def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) -> str:
     # A misspelt name first: an existing key that is near is what its author meant.
     near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
     if near is not None:
         return near
+    if missing_values.is_below_resource(error.name, error.names):
+        return f"the object is below resource: write resource.{error.name}"
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.
     name = error.name if error.names else first
@@ -222,8 +252,8 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     if error.name in REQUEST and error.names and not REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:
-        return f"it has {field_names.listed(error.names)}; {_OPTIONAL}"
-    return _OPTIONAL
+        return f"it has {field_names.listed(error.names)}; {optional}"
+    return optional
 
 
 def _index_hint(error: errors.FieldError, site: Site | None, loaded: LoadedProgram) -> str | None:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 # A body of so many nodes of the syntax tree costs one step each time it runs.
 _NODES_PER_STEP = 32
-# The operator of a call.
+# The operators of a call and of a filter.
 CALL = "("
+FILTER = "|"
 COMPARISONS = {
     "eq": ("equal", "=="),
     "ne": ("unequal", "!="),
@@ -67,7 +68,8 @@ def _separate(parts: Iterable[str | nodes.Node]) -> Iterator[str | nodes.Node]:
 class Operation(NamedTuple):
     """An operation, by offsets: its node's own, and its first and last word without a bracket.
 
-    ``operator`` stands before the node, or is CALL, or "" where the operation is on a value alone.
+    ``operator`` stands before the node, or is CALL or FILTER, or "" where the operation is on a
+    value alone.
     """
 
     own: int
@@ -90,10 +92,13 @@ class CodeGenerator(JinjaCodeGenerator):
     _operations: dict[int, Operation]
     # The offsets of the first and last word of each expression, by its identity.
     _bounds: dict[int, tuple[int, int]]
+    # The lines of the code that write a value into the main text.
+    _writing_lines: set[int]
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         """Write the whole module; bodies that are called, not iterated, begin with a charge."""
         self._iteration_costs, self._operations, self._bounds = {}, {}, {}
+        self._writing_lines = set()
         # No offset: a statement at the beginning of the text has one of 0.
         self._last_line = -1
         self.writeline(f"from {runtime.__name__} import {', '.join(runtime.__all__)}")
@@ -114,6 +119,7 @@ class CodeGenerator(JinjaCodeGenerator):
             # Python counts the columns of its source in bytes.
             noted[line, len(code[lines[line - 1] : begin].encode())] = operation
         self.environment.operations[str(self.name)] = noted
+        self.environment.writing_lines[str(self.name)] = self._writing_lines
 
     def bounds(self, node: nodes.Node) -> tuple[int, int]:
         """Return the offsets of the first and the last word of an expression."""
@@ -186,6 +192,8 @@ class CodeGenerator(JinjaCodeGenerator):
         """Begin a value that is written into the text."""
         self.start_write(frame, node)
         self.begin(node)
+        if frame.buffer is None:
+            self._writing_lines.add(self.code_lineno)
         self.write("to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:  # noqa: ARG002 - source_map writes it
@@ -309,6 +317,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
         """Write ``value | filter``; in a filter block the value is the block's text."""
         value = node.node or f"concat({frame.buffer})"
+        self.begin(node, FILTER)
         self.compose(frame, f"{self.filters[node.name]}(run, ", value)
         self.signature(node, frame)
         self.write(")")

@@ -9,6 +9,7 @@ from typing import Final
 
 from jinja2 import nodes
 
+from function_script.documents.rendered_lines import INDENTED_TAGS
 from function_script.engines.jinja import functions, tokens
 from function_script.engines.jinja.arguments import Types
 from function_script.engines.jinja.parser import parse_program
@@ -33,8 +34,7 @@ _SINGLE_BRACES: Final = re.compile(
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
-# Tags that begin an indented line, and a key or an item that stands behind them.
-_INDENTED_TAGS: Final = re.compile(r"[ \t]+(?P<tag>\{%)(?![-+]| *for\b).*%\}")
+# A key or an item.
 _ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
@@ -165,10 +165,12 @@ def _lost_blanks(tree: nodes.Template, text: str) -> Iterator[Violation]:
     """Find keys and items whose indentation a tag in front of them takes away."""
     for data in tree.find_all(nodes.TemplateData):
         begin = text.rfind("\n", 0, data.lineno) + 1
-        tags = _INDENTED_TAGS.fullmatch(text, begin, data.lineno)
+        tags = INDENTED_TAGS.fullmatch(text, begin, data.lineno)
         # The indentation of what is in brackets means nothing.
         is_in_brackets = text[:begin].rstrip().endswith((",", "[", "{"))
-        if tags is not None and not is_in_brackets and _ENTRY.match(data.data):
+        if tags is None or tags["loop"] or is_in_brackets:
+            continue
+        if _ENTRY.match(data.data):
             message = "the blanks before this tag are taken away, and with them the indentation"
             hint = "write {%+ in its place"
             yield Violation(offset=tags.start("tag"), width=2, message=message, hint=hint)

@@ -3,12 +3,12 @@
 Its functions raise FatalError only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import GeneratorType
 
 from jinja2 import TemplateError
 
-from function_script.engines import foreign_syntax
+from function_script.engines import foreign_syntax, missing_values
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import deferral, exceptions, paths, positions, programs, wording
 from function_script.engines.jinja.functions import find_roots
@@ -25,6 +25,7 @@ _MAX_DESCRIBED = 50
 
 
 _RENDER = "cannot render template: "
+_OPTIONAL = "where it may be missing, use `| default(value)`"
 _PAIRS = "of an object, write `for key, value in object.items()`; of a list, loop.index counts"
 
 
@@ -99,7 +100,7 @@ def to_error(error: Exception, run: Run, last: positions.Position | None) -> Fat
     """
     stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
     position = stack[-1] if stack else None
-    message, hint, name = _explain(error, run, position)
+    message, hint, name = _explain(error, run, stack)
     problem = Diagnostic(
         message=message,
         hint=hint,
@@ -122,12 +123,16 @@ def _describe_path(
 
 
 def _explain(
-    error: Exception, run: Run, position: positions.Position | None
+    error: Exception, run: Run, stack: Sequence[positions.Position]
 ) -> tuple[str, str | None, str | None]:
     """Return the message, the hint, and the word to underline."""
     if isinstance(error, exceptions.MissingError):
-        path = _describe_path(error, run, position)
-        return _RENDER + path.message, path.hint, path.name
+        path = _describe_path(error, run, stack[-1] if stack else None)
+        hints = [path.hint]
+        if path.is_open:
+            waits = path.is_observed and _can_wait(stack, path.name)
+            hints += [missing_values.DOCUMENT_WAITS * waits, _OPTIONAL]
+        return _RENDER + path.message, "; ".join(filter(None, hints)) or None, path.name
     if isinstance(error, exceptions.RenderError):
         prefix = "" if isinstance(error, exceptions.AuthorError) else _RENDER
         return prefix + error.message, error.hint, error.name
@@ -141,3 +146,11 @@ def _explain(
             hint = "test that the divisor is not 0 first"
         return _RENDER + wording.reword(str(error)), hint, None
     raise error
+
+
+def _can_wait(stack: Sequence[positions.Position], name: str | None) -> bool:
+    """Report whether the document of what failed can wait for its value."""
+    # A macro may write several documents.
+    is_alone = len(stack) == 1 and stack[0].is_written
+    before = stack[0].text_before(name) if is_alone else None
+    return before is not None and missing_values.can_wait_behind(before)

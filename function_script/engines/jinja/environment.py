@@ -23,7 +23,7 @@ from function_script.engines.jinja.exceptions import Lenient, Strict
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.runtime import invoke, iterate
-from function_script.engines.signatures import explain_names
+from function_script.engines.signatures import Parameter, Signature, explain_names
 from function_script.request.lazy import Lazy
 from function_script.texts.source import Source
 
@@ -98,6 +98,8 @@ class Environment(ImmutableSandboxedEnvironment):
         self.sources: Mapping[str, Source] = {}
         # The operations of each compiled template by their line and column in its code.
         self.operations: dict[str, Mapping[tuple[int, int], Operation]] = {}
+        # The lines of its code that write a value into the main text.
+        self.writing_lines: dict[str, set[int]] = {}
         self.templates: Mapping[str, Template] = {}
 
     def getattr(self, obj: object, attribute: str) -> object:
@@ -140,7 +142,9 @@ class Environment(ImmutableSandboxedEnvironment):
                 raise exceptions.RenderError(message, name=callee.name, hint=hint) from None
         if isinstance(callee, Method):
             if kwargs:
-                raise exceptions.RenderError("methods take no named arguments", name=callee.name)
+                hint = f"leave `{next(iter(kwargs))} =` out"
+                message = f"arguments of {callee.name} have no names"
+                raise exceptions.RenderError(message, name=callee.name, hint=hint)
             return invoke(run.budget, callee, args)
         if isinstance(callee, (Macro, LoopContext, BlockReference)):
             return self._call_nested(context, callee, args, kwargs)
@@ -166,7 +170,7 @@ class Environment(ImmutableSandboxedEnvironment):
             if "caller" in kwargs and not callee.caller:
                 message = f'macro "{callee.name}" takes no block: it never writes caller()'
                 raise exceptions.RenderError(message, name="call")
-            return callee(*args, **kwargs)
+            return _call_macro(callee, args, kwargs)
         except exceptions.MissingError as error:
             if isinstance(callee, Macro) and callee.name in self.document_macros:
                 # A gap in such a macro would hide how many documents it writes.
@@ -185,3 +189,24 @@ class Environment(ImmutableSandboxedEnvironment):
         if not isinstance(name, str) or name not in self.templates:
             raise TemplateNotFound(str(name))
         return self.templates[name]
+
+
+def _call_macro(macro: Macro, args: tuple[object, ...], kwargs: Mapping[str, object]) -> object:
+    try:
+        return macro(*args, **kwargs)
+    except TypeError:
+        # What it calls may have raised it: asked only now, since few calls are wrong.
+        # The block of a call has no name of its own.
+        name = macro.name or "caller"
+        signature = Signature(
+            name=name,
+            usage=f"{name}({', '.join(macro.arguments)})",
+            parameters=tuple(Parameter(each, is_required=False) for each in macro.arguments),
+            is_variadic=macro.catch_varargs,
+            takes_any_name=macro.catch_kwargs,
+        )
+        problem = explain_names(signature, len(args), kwargs.keys() - {"caller"})
+        if problem is None:
+            raise
+        message, hint = problem
+        raise exceptions.RenderError(message, name=name, hint=hint) from None

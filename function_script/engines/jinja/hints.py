@@ -392,6 +392,8 @@ def unset_hint(name: str, statement: str, template: str) -> str | None:
         return "what a loop or a macro sets ends with it: set the name before, and outside of it"
     if re.search(rf"\{{%[-+]? *for +(?:\w+, *)*{word}\b", template):
         return "only the body of its {% for %} has it"
+    if re.search(rf"\{{%[-+]? *with\b[^%]*\b{word} *=", template):
+        return "only the body of its {% with %} has it"
     return name_hint(name, is_called=re.search(rf"\b{word}\(", statement) is not None)
 
 

@@ -48,8 +48,16 @@ def to_text(budget: Budget, value: object) -> str:
 
 def unprintable_error(value: object) -> exceptions.MissingError | exceptions.RenderError:
     """Return the error for a value that is not data."""
-    hint = "call it: add parentheses" if exceptions.type_of(value) in _CALLABLE else None
-    return exceptions.unsuitable("{} cannot be written into the text", value, hint=hint)
+    message = "{} cannot be written into the text"
+    return exceptions.unsuitable(message, value, hint=call_hint(value))
+
+
+def call_hint(value: object) -> str | None:
+    """Return the hint for a function, a macro or a method in place of what it returns."""
+    if exceptions.type_of(value) not in _CALLABLE:
+        return None
+    name = getattr(value, "name", None)
+    return f"call it: {name}(...)" if name else "call it: add parentheses"
 
 
 def to_flow_yaml(budget: Budget, value: object) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script.engines import habits
+from function_script.engines import habits, missing_values
 from function_script.engines.jinja import exceptions, functions, hints, lookups, wording
 from function_script.engines.jinja.filters import FILTERS
 from function_script.request.lazy import Lazy
@@ -31,19 +31,27 @@ _CHAIN = r"""(?P<chain>(?:"[^"]*"|'[^']*'|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\]|\([
 
 
 class MissingPath(NamedTuple):
-    """The description of a missing value; ``name`` is the missing key to underline."""
+    """The description of a missing value; ``name`` is the missing key to underline.
+
+    ``is_open``: nothing says that the key is a mistake, so the value may be there in another run.
+    ``is_observed``: it is one of an observed resource.
+    """
 
     message: str
     hint: str | None
     name: str | None
+    is_open: bool = False
+    is_observed: bool = False
 
 
 def describe(
     undefined: Undefined, roots: Mapping[str, object], statement: str, template: str
 ) -> MissingPath:
     """Describe the path that does not exist; ``statement`` is the part that used it."""
-    if undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
-        return MissingPath(wording.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
+    if words := undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
+        advice = "pass it in the call, or give it a default in the macro"
+        is_parameter = wording.is_parameter(words)
+        return MissingPath(wording.reword(words), advice if is_parameter else None, None)
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys, roots, statement, template)
@@ -54,33 +62,56 @@ def describe(
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {exceptions.type_of(base)})"
-    hint = _hint_of(base, keys[0], statement, start)
+    hint = _correction_of(base, keys[0], statement, start)
     if hint is None and isinstance(base, str):
         hint = _loop_hint(base, start, roots, template)
-    return MissingPath(message, hint, str(keys[0]))
+    is_open = hint is None and isinstance(base, (type(None), Mapping, list, tuple, range))
+    if is_open:
+        hint = _describe_holder(base, start)
+    is_observed = start.startswith(missing_values.OBSERVED)
+    return MissingPath(message, hint, str(keys[0]), is_open, is_observed)
 
 
-def _hint_of(base: object, key: object, statement: str, path: str) -> str | None:
-    """Return the hint for a key that the value at a path does not have."""
+def _correction_of(base: object, key: object, statement: str, path: str) -> str | None:
+    """Return the hint for a key that the value at a path cannot have, or has in another form."""
     name = str(key)
     if isinstance(base, str):
         return habits.find("jinja", name, "text") or suggest(name, lookups.STRING_METHODS)
     if isinstance(base, (list, tuple, range)):
-        if hint := habits.find("jinja", name, "list"):
-            return hint
-        if not isinstance(key, str):
-            return f"the list has {len(base)} item{'s' * (len(base) != 1)}"
-        if path.endswith(".status.conditions"):
-            owner = path.removesuffix(".status.conditions").lstrip(".")
-            return f'conditions are a list: get_condition({owner}, "{key}")'
-        return "this is a list: its items have numbers, as in [0], or a loop goes over them"
+        return _correction_of_list(key, path)
     hint = habits.find("jinja", name, "object") if f".{name}(" in statement else None
     if not isinstance(base, Mapping):
         return hint
+    if missing_values.is_below_resource(name, base.keys()):
+        return f"the object is below resource: write {path.lstrip('.')}.resource.{name}"
     if re.search(rf"\.{re.escape(name)}-\w", statement):
         hint = hints.key_hint(statement, name)
     loop = re.search(rf"\bfor [\w, ]+ in [\w.]*\b{re.escape(name)} *[-+]?%}}", statement)
     return hint or _suggest_key(name, base, is_loop=loop is not None)
+
+
+def _correction_of_list(key: object, path: str) -> str | None:
+    if not isinstance(key, str):
+        return None
+    if hint := habits.find("jinja", key, "list"):
+        return hint
+    if path.endswith(".status.conditions"):
+        owner = path.removesuffix(".status.conditions").lstrip(".")
+        return f'conditions are a list: get_condition({owner}, "{key}")'
+    return "this is a list: its items have numbers, as in [0], or a loop goes over them"
+
+
+def _describe_holder(holder: object, path: str) -> str | None:
+    """Return what the value at a path has instead of a key."""
+    if isinstance(holder, (list, tuple, range)):
+        return f"the list has {len(holder)} item{'s' * (len(holder) != 1)}"
+    if not isinstance(holder, Mapping):
+        return None
+    if not holder and path == missing_values.OBSERVED:
+        return "no resource is observed yet"
+    if not holder and path == "params":
+        return "the input has no params"
+    return f"it has {field_names.listed(_keys_of(holder), _MAX_LISTED) or 'no fields'}"
 
 
 def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str) -> str | None:
@@ -96,15 +127,15 @@ def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str)
     return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
 
 
-def _suggest_key(key: str, holder: Mapping[object, object], *, is_loop: bool) -> str:
-    first = (str(each) for each in itertools.islice(holder, _MAX_CANDIDATES))
-    keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
+def _suggest_key(key: str, holder: Mapping[object, object], *, is_loop: bool) -> str | None:
     # No loop goes over a text or a number, whatever its name.
-    candidates = (each for each in keys if not is_loop or _is_container(holder[each]))
-    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(candidates)):
-        return hint
-    listed = field_names.listed(keys, _MAX_LISTED) or "no fields"
-    return f"it has {listed}; where it may be missing, use `| default(value)`"
+    candidates = (each for each in _keys_of(holder) if not is_loop or _is_container(holder[each]))
+    return suggest(key[:_MAX_KEY_LENGTH], tuple(candidates))
+
+
+def _keys_of(holder: Mapping[object, object]) -> list[str]:
+    first = (str(each) for each in itertools.islice(holder, _MAX_CANDIDATES))
+    return [each for each in first if len(each) <= _MAX_KEY_LENGTH]
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:

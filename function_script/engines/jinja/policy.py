@@ -133,8 +133,7 @@ def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
 
 def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
     if not isinstance(node, _ALLOWED):
-        tag = "autoescape" if isinstance(node, _AUTOESCAPE) else type(node).__name__.lower()
-        facts.refuse(node, f'"{tag}" is not available')
+        _refuse_tag(node, facts)
         return
     match node:
         case nodes.Name():
@@ -155,6 +154,13 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
             facts.defined.add(node.name)
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
             _visit_reference(node, facts)
+
+
+def _refuse_tag(node: nodes.Node, facts: TemplateFacts) -> None:
+    if isinstance(node, _AUTOESCAPE):
+        facts.refuse(node, '"autoescape" is not available', hint="nothing is escaped: take it out")
+    elif not (isinstance(node, nodes.Scope) and isinstance(node.body[0], _AUTOESCAPE)):
+        facts.refuse(node, f'"{type(node).__name__.lower()}" is not available')
 
 
 def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:

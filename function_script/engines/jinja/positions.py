@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from jinja2 import Template
 
 from function_script.engines.jinja import policy, tokens
-from function_script.engines.jinja.compiler import CALL, Operation
+from function_script.engines.jinja.compiler import CALL, FILTER, Operation
 from function_script.engines.jinja.environment import Environment
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.source import Source, Span, span_at
@@ -31,17 +31,29 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A line of a source in which a statement begins."""
+    """A line of a source in which a statement begins.
+
+    ``is_written``: what failed there was to be written into the main text.
+    """
 
     source: Source
     line: int
     operation: Operation | None = None
+    is_written: bool = False
 
     def statement(self) -> str:
         """Return the text from here to the end of the tag that begins or continues in this line."""
         lines = _split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
         ends = (number for number, line in enumerate(lines, 1) if "}}" in line or "%}" in line)
         return "\n".join(lines[: next(ends, 1)])[:_MAX_STATEMENT]
+
+    def text_before(self, name: str | None) -> str | None:
+        """Return what the line has in front of the tag with a word; None if it is unclear."""
+        span = self.span(name)
+        # The span may begin with the tag.
+        before = _line(self.source, span.line)[: (span.column or 1) + 1]
+        text, tag, _ = before.rpartition("{{")
+        return text if tag else None
 
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
@@ -50,6 +62,10 @@ class Position:
         if self.operation is not None and len(words) != 1:
             token_list = tokens.read(Environment(), self.source.text)
             place, operands = _find_ranges(self.operation, token_list)
+            if not words and name and self.operation.operator == FILTER:
+                # The value that the filter gets comes from another line.
+                text = self.source.text[self.operation.first : self.operation.own]
+                return span_at(self.source, self.operation.first, len(text.rstrip("| \t\n")))
             if not words:
                 return span_at(self.source, place.start, max(1, len(place)))
             # Of several words, the last one that the operation has read.
@@ -74,6 +90,9 @@ def _find_ranges(operation: Operation, words: tokens.TokenList) -> tuple[range, 
         return operands, operands
     if operation.operator == CALL:
         return range(operation.first, operation.own), operands
+    if operation.operator == FILTER:
+        name = words.tokens[bisect_right(starts, operation.own) - 1]
+        return range(name.offset, name.end), operands
     # The operator stands before its operand.
     index = bisect_right(starts, operation.first) - 1
     while index > 0 and words.tokens[index].text != operation.operator:
@@ -171,6 +190,7 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
         source=source,
         line=tokens.line_at(source.text, template.get_corresponding_lineno(line)),
         operation=noted.get((code_line or 0, column or 0)),
+        is_written=line in template.environment.writing_lines[str(template.name)],
     )
 
 

@@ -14,10 +14,9 @@ from jinja2 import Undefined
 from jinja2.utils import Namespace
 
 from function_script.engines.jinja import exceptions
-from function_script.engines.jinja.calls import Builtin
 from function_script.engines.jinja.exceptions import Absent
 from function_script.engines.jinja.lookups import Method
-from function_script.engines.jinja.output import to_plain, to_text
+from function_script.engines.jinja.output import call_hint, to_plain, to_text
 from function_script.engines.jinja.run import (
     CHARACTERS_PER_STEP,
     MAX_BITS,
@@ -280,9 +279,7 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
     if isinstance(value, (list, tuple, range, str, Mapping)):
         budget.spend(len(value) * steps)
         return value
-    hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else None
-    if isinstance(value, (Method, Builtin)):
-        hint = "call it: add parentheses"
+    hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else call_hint(value)
     raise exceptions.unsuitable("cannot loop over {}", value, hint=hint)
 
 

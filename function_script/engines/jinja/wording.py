@@ -69,3 +69,8 @@ def reword_compilation(error: SyntaxError) -> str:
 def is_unpacking(error: Exception) -> bool:
     """Report whether Python failed to unpack a value: generated code unpacks a loop's items."""
     return "unpack" in str(error)
+
+
+def is_parameter(words: str) -> bool:
+    """Report whether a value is that of a macro's parameter, which its call does not pass."""
+    return words.startswith("parameter ")

@@ -198,6 +198,7 @@ class _Build:
             raise ValueError(f"cannot load {name}: more than {_MAX_MODULE_DEPTH} modules deep")
         names = tuple(sorted(self._program.modules))
         if not names:
+            self._load_hint = "the field modules of the input has the texts of modules by name"
             raise ValueError(f"cannot load {name}: the input has no modules")
         self._load_hint = suggest(name, names, f"there are {field_names.listed(names)}")
         raise ValueError(f"cannot load {name}: there is no such module")

@@ -91,6 +91,10 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
+    elif wrong.type == "struct":
+        hint = "use a dict: {...}"
+    elif wrong.type == "list" and types == ["object", "function"]:
+        hint = "each object has a name and a call of its own"
     elif wrong.type == "string":
         hint = _hint_for_text(call, signature, wrong, text, types) or hint
     # The first of several arguments may be the one that belongs behind.
@@ -117,6 +121,8 @@ def _hint_for_text(
         case ["object"] if len(signature.parameters) == 1 < len(positional):
             # `rsp.status("region", value)`
             return f"write {to_source(call.func)}({{{text}: {to_source(positional[1])}}})"
+        case ["object", "function"] if "apiVersion:" in word:
+            return "from_yaml(text) reads an object"
         case ["list"]:
             items = re.sub(r"[,;] *", '", "', text)
             return f"write {lead}[{items}]"

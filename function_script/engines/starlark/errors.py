@@ -6,9 +6,10 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 
+from function_script.engines import missing_values
 from function_script.engines.library import ArgumentError
 from function_script.engines.starlark import interpreter, mistakes, syntax_hints
-from function_script.engines.starlark.analysis import missing
+from function_script.engines.starlark.analysis import missing, syntax
 from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame
 from function_script.request import objects
 from function_script.request.limits import Limits
@@ -37,16 +38,18 @@ _Result = TypeVar("_Result")
 
 _MAX_CALLS_SHOWN = 8
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
-_FUNCTIONS_WAIT = "an object that is a function waits: rsp.resource(name, lambda: {...})"
 _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
 _RUN: Final = "cannot run main"
+# Its names in Crossplane's SDK for Python.
+_OTHER_MAINS: Final = ("compose", "RunFunction")
 
 
 # The hint for a refusal, by its code and its subject; "" is any other subject.
 _HINTS: Final = {
     ("key", ""): "use str(key)",
+    ("main", ""): f"{mistakes.RESULT}, or what response() gives",
     ("main", "NoneType"): "end main with `return` and the response",
     ("main", "function"): "call it, with parentheses",
     ("main", "list"): mistakes.RESULT,
@@ -136,18 +139,32 @@ def unloadable(
     if limit := _limit(verb, failure, sources, limits):
         return limit
     problem = _diagnostic(verb, failure, sources, take_raised())
-    for frame in failure.frames:
-        line = _line(sources.get(frame.name), Span(name=frame.name, line=frame.line))
-        if frame.function == interpreter.TOP and _MAIN_CALL.search(line):
-            problem = replace(problem, hint=_MAIN_IS_CALLED)
+    spans = [
+        Span(name=frame.name, line=frame.line)
+        for frame in failure.frames
+        if frame.function == interpreter.TOP
+    ]
+    if failure.code == "data" and failure.spot is None and (end := _last_statement(source)):
+        # The binding hands the value of the last statement to Python.
+        message = f"{verb}: the value of this statement is no data, and nothing uses it"
+        problem = replace(problem, message=message, hint="take it out").at(source, end)
+        spans.append(end)
+    if any(_MAIN_CALL.search(_line(sources.get(span.name), span)) for span in spans):
+        problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
+
+
+def _last_statement(source: Source) -> Span | None:
+    tree = syntax.parse(source.text)
+    return syntax.span_of(tree.body[-1], source) if tree is not None and tree.body else None
 
 
 def no_main(text: str, main: Source) -> ProgramError:
     """Return the error of a script without ``main``."""
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
-    near = spelling.nearest("main", _FUNCTIONS.findall(main.text))
+    names = _FUNCTIONS.findall(main.text)
+    near = spelling.nearest("main", names) or next((n for n in _OTHER_MAINS if n in names), None)
     if near is not None and (match := re.search(rf"^def +{near}\b", main.text, re.MULTILINE)):
         span, hint = span_at(main, match.start(), len(match[0])), "write `def main(req):`"
     message = f"{_RUN}: {interpreter.read(text).message}"
@@ -186,14 +203,15 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     if place == WRAPPER:
         return _bad_contract(failure, main)
     problem = _diagnostic(_RUN, failure, sources, raised)
-    if failure.is_absence:
-        hint = problem.hint
-        if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
-            # A name that is near is what its author meant: no other advice is needed.
-            is_whole = cause.is_suggestion or hint is None
-            if is_deferring and cause.parent.startswith("observed.resources"):
-                is_whole, hint = cause.is_suggestion, _FUNCTIONS_WAIT
-            problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
+    if not failure.is_absence:
+        return ProgramError(problem)
+    if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
+        waiting = cause.waiting
+        if waiting and is_deferring:
+            waiting = missing_values.FUNCTION_WAITS_NOW
+        # A name that is near is what its author meant: no other advice is needed.
+        others = () if cause.is_suggestion else (waiting, problem.hint)
+        problem = replace(problem, hint="; ".join(filter(None, (cause.text, *others))))
     return ProgramError(problem)
 
 
@@ -329,19 +347,22 @@ def _bad_result(
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
         return LimitError(problem, limit=limit)
-    finding = mistakes.explain_result(main) if refusal.code == "main" else None
+    finding = mistakes.explain_main(main) if refusal.code == "main" else None
     return DocumentError(replace(problem, hint=(finding and finding.hint) or refusal.hint))
 
 
 def _bad_contract(failure: Failure, main: Source) -> FatalError:
-    cause = failure.message
+    cause, hint = failure.message, "write `def main(req):`"
     match failure.code:
         case "nested":
             return LimitError.of("cannot run main: the request is nested too deeply")
         case "call":
             cause = "main must be a function"
-        case "arguments" | "type" | "position" | "item":
-            cause = "main must take exactly one argument"
-    message, hint = f"{_RUN}: {cause}", "write `def main(req):`"
-    problem = Diagnostic(message=message, hint=hint, code=Code("program"))
+        case "type":
+            cause = "the request is not of the type that main declares"
+        case "arguments" | "position" | "item":
+            cause = mistakes.PARAMETERS
+            finding = mistakes.explain_main(main)
+            hint = (finding and finding.hint) or hint
+    problem = Diagnostic(message=f"{_RUN}: {cause}", hint=hint, code=Code("program"))
     return ProgramError(problem.at(main, main_span(main)))

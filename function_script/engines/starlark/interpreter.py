@@ -37,11 +37,11 @@ SPOT: Final = re.compile(
 """The line of an error's place."""
 _FRAME: Final = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE: Final = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
-_LINE_END: Final = re.compile(r"\s*\n\s*")
 _EXPECTED: Final = re.compile(r", expected one of (.+)$", re.DOTALL)
 _SUGGESTION: Final = re.compile(r', did you mean "?([^"]*?)"?\?$')
 _LAST_NAME: Final = re.compile(r'"([^"]*)"[^"]*$')
-_REPR: Final = re.compile(r"(\w+) \(repr: .*\)", re.DOTALL)
+# From the begin of a word: from each of its letters, a long one would take a second.
+_REPR: Final = re.compile(r"\b(\w+) \(repr: .*\)", re.DOTALL)
 # Calls are of "script.name", or of a function of ours such as "<prelude>._resource".
 _CALLEE: Final = re.compile(r"for call to `?(?:\S*\.)?_?(\w+)`?$")
 TOP: Final = "<module>"
@@ -175,7 +175,8 @@ def read(text: str) -> Failure:
 
 
 def _one_line(text: str) -> str:
-    return cut(_LINE_END.sub(" ", text.strip()), _MAX_MESSAGE_BYTES)
+    lines = map(str.strip, text.split("\n"))
+    return cut(" ".join(filter(None, lines)), _MAX_MESSAGE_BYTES)
 
 
 def _explain(text: str) -> Failure:
@@ -183,9 +184,10 @@ def _explain(text: str) -> Failure:
     row, match = next(
         (row, match) for row in (*_ROWS, _OTHER) if (match := row.pattern.search(text))
     )
-    message, hint = _reword(text if row.words is None else match.expand(row.words))
     if row.code in {"fail", "raised"}:
         message, hint = match["text"], None
+    else:
+        message, hint = _reword(text if row.words is None else match.expand(row.words))
     return Failure(
         code=row.code,
         arguments=match.groupdict(),

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, TypeAlias
 
 from function_script.engines import habits, leftovers
@@ -48,6 +49,7 @@ _TYPES: Final = frozenset(
         *("string", "struct", "tuple"),
     }
 )
+PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
@@ -178,13 +180,13 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
             return code == "arguments" and isinstance(node, ast.Call)
 
 
-def explain_result(source: Source) -> Finding | None:
-    """Return what is certain of a main that returns no response; None if nothing is."""
+def explain_main(source: Source) -> Finding | None:
+    """Return what is certain of a main with wrong parameters or without a response; else None."""
     tree = syntax.parse(source.text)
     if tree is None:
         return None
     script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
-    return next(_no_result(script), None)
+    return next(chain(_parameters(script), _no_result(script)), None)
 
 
 def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:
@@ -220,7 +222,7 @@ def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.e
         case "items", ast.Call(args=[value, *_]):
             return {value: kind}
         case "position", ast.Call(args=[*values]) if values:
-            position = int(failure.arguments["position"]) - 1
+            position = int(failure.arguments["position"] or 1) - 1
             return {values[min(position, len(values) - 1)]: kind}
         case (("type" | "raised"), ast.Call() as call) if kind:
             signature = _find_signature(call, tree)
@@ -240,8 +242,11 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
     # Of several values with this attribute, any may be the one without it.
     if len(owners) != 1:
         return {}
-    is_response = kind == "struct" and Kinds(tree).of(owners[0]) in {None, signatures.RESPONSE}
-    return {owners[0]: signatures.RESPONSE if is_response else kind}
+    own = Kinds(tree).of(owners[0])
+    # A struct that the script has made itself, or loaded, is no response.
+    has_structs = any(getattr(n, "id", "") in {"struct", "load"} for n in ast.walk(tree))
+    is_response = own == signatures.RESPONSE or (own is None and not has_structs)
+    return {owners[0]: signatures.RESPONSE if kind == "struct" and is_response else kind}
 
 
 # -- Failures
@@ -549,6 +554,25 @@ def _find_signature(call: ast.Call, tree: ast.Module) -> Signature | None:
             return None
 
 
+@_explains("arguments")
+def _named_arguments(script: _Script) -> Iterator[Finding]:
+    """Find arguments with names for a method of a text, a list or a dict, after a failure."""
+    name = script.failure.arguments.get("name") if script.failure is not None else None
+    match script.node:
+        case ast.Call(func=ast.Attribute(attr=method)) if name and any(
+            method in signatures.attributes()[kind] for kind in ("dict", "list", "string")
+        ):
+            yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
+
+
+@_explains("position", "parameter")
+def _none_arguments(script: _Script) -> Iterator[Finding]:
+    """Find the only argument of a call that is None, after a failure."""
+    match script.failure, script.node:
+        case Failure(arguments={"type": kind}), ast.Call(args=[argument]) if kind == NONE:
+            yield script.say(_needed_hint(argument, script))
+
+
 @_explains("number")
 def _numbers(script: _Script) -> Iterator[Finding]:
     """Find texts that are no number."""
@@ -762,6 +786,23 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     functions = (*signatures.functions(), *signatures.BUILTINS) if is_called else ()
     candidates = (*functions, *names)
     yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
+
+
+@_explains()
+def _parameters(script: _Script) -> Iterator[Finding]:
+    """Find a main that cannot be called with the request alone."""
+    for function in script.tree.body if script.is_main else ():
+        if not isinstance(function, ast.FunctionDef) or function.name != "main":
+            continue
+        arguments = function.args
+        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        required = len(names) - len(arguments.defaults)
+        has_room = names or arguments.vararg is not None
+        if required > 1 or not has_room or None in arguments.kw_defaults:
+            span = replace(syntax.span_of(function, script.source), width=len("def main"))
+            # Crossplane's SDK for Python hands in the response, too.
+            begin = ", and begin with `rsp = response()`" * ("rsp" in names[1:])
+            yield Finding(span, PARAMETERS, f"write `def main(req):`{begin}")
 
 
 @_explains()

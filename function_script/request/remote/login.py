@@ -32,8 +32,8 @@ class Login:
     def mask(self, text: str, authorization: str = "") -> str:
         """Return the text of a host without secrets, which it may repeat."""
         headers = (self.basic, authorization)
-        sent = (header.partition(" ")[2] for header in headers)
-        for secret in filter(None, (self.password, self.identity_token, *sent)):
+        values = (header.partition(" ")[2] for header in headers)
+        for secret in filter(None, (self.password, self.identity_token, *values)):
             text = text.replace(secret, "***")
         return text
 

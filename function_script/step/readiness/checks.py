@@ -66,15 +66,15 @@ def condition(kind: str, status: str = "True") -> Check:
     lack = Lack(kind, status)
 
     def check(resource: Resource) -> Verdict:
-        stated = find_condition(resource, kind)
-        if stated is None:
+        current = find_condition(resource, kind)
+        if current is None:
             return not_ready(f"has no condition {kind} yet", lack)
-        if _is_stale(resource, stated.get("observedGeneration")):
+        if _is_stale(resource, current.get("observedGeneration")):
             return not_ready(f"has a condition {kind} of an older generation", lack)
-        if stated.get("status") != status:
-            reason = stated.get("reason")
+        if current.get("status") != status:
+            reason = current.get("reason")
             because = f": {reason}" if isinstance(reason, str) and reason else ""
-            return not_ready(f"has {kind}={stated.get('status')}{because}", lack)
+            return not_ready(f"has {kind}={current.get('status')}{because}", lack)
         return READY
 
     return check

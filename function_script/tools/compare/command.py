@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -30,15 +30,15 @@ from function_script.tools.compare.sides import (
     Change,
     Comparison,
     Functions,
+    NothingToCompare,
     Place,
-    Side,
     Versions,
     is_go_template,
 )
 from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, functions, messages, renderer
-from function_script.tools.render.positions import Origin
+from function_script.tools.render import messages, renderer
+from function_script.tools.render.sides import Sides
 from function_script.tools.revisions import Version
 
 Verdict = Literal[
@@ -80,13 +80,14 @@ class Row:
     for they have masked values. ``refused`` are the errors here of XRs and requests that both sides
     refuse, and ``uncompared`` the reasons for which others were not compared, with the number of
     each. ``named`` counts XRs and requests with differences that are no change. ``changes`` has
-    those of each place, one for each XR or request that shows it.
+    those of each place, one for each XR or request that shows it. ``nothing`` is the reason for
+    which nothing is compared.
     """
 
     def __init__(self, file: str, name: str = "", error: FatalError | None = None) -> None:
         self.file = file
         self.name = name
-        self.has_steps = True
+        self.nothing: NothingToCompare | None = None
         self.compared = self.captured = self.masked = 0
         self.changes: dict[Place, list[Change]] = {}
         self.refused: Counter[str] = Counter()
@@ -96,7 +97,7 @@ class Row:
     @property
     def verdict(self) -> Verdict:
         """The verdict; what was not compared is never equal."""
-        if not self.has_steps:
+        if self.nothing:
             return "nothing to compare"
         if self.changes:
             return "different"
@@ -136,39 +137,48 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
         Path(each).is_dir() for each in arguments
     )
     rows: list[Row] = []
-    others: list[Document] = []
+    others: list[_Composition] = []
     for file in searching.find(map(str, paths), project, options.ignored):
         rows += [Row(file.name, "", file.error)] if file.error and not is_partial else []
-        others += _find_compositions(file)
+        others += _find_compositions(file, options)
     captured = dict(_find_captured(files, options, rows))
-    definitions = Definitions(project=project)
-    live_xrds = [each for each in options.definitions if xrds.is_xrd(each)]
-    live = Definitions(project=project, xrds=live_xrds)
+    sides = Sides(options.pool, project, options.rendering, options.definitions)
     for file in files:
         if file.skipped:
             rows.append(Row(file.name, "", InputError.of(f"cannot read it: {file.skipped}")))
             continue
         if file.error is not None:
             rows.append(Row(file.name, "", file.error))
-        for document in _find_compositions(file):
-            xrd = definitions.find_xrd_of(document, file.documents) or live.find_xrd_of(document)
-            subject = _Subject(document, xrd, options)
+        for composition in _find_compositions(file, options):
+            subject = _Subject(*composition, options, sides)
             rows.append(subject.row)
             try:
-                subject.compare(_take(others, document), captured)
+                subject.compare(_take(others, composition.document), captured)
             except FatalError as error:
                 subject.row.uncompared.update(error.diagnostics)
     unmatched = InputError.of("there is no such Composition here")
-    for document in () if is_partial else others:
+    for document, _ in () if is_partial else others:
         rows.append(Row(str(file_of(document)), manifests.name(document.value), unmatched))
     untaken = InputError.of("no step at hand has the request's input")
     return [*rows, *(Row(file, "", untaken) for file in captured)]
 
 
-def _find_compositions(file: searching.File) -> Iterator[Document]:
+class _Composition(NamedTuple):
+    """A Composition in a file, and the XRD of its XRs if it is at hand."""
+
+    document: Document
+    xrd: Object | None
+
+
+def _find_compositions(file: searching.File, options: Options) -> Iterator[_Composition]:
+    """Yield the Compositions in a file; the XRDs of the dump are behind those beside it."""
+    live = [each for each in options.definitions if xrds.is_xrd(each)]
     for document in file.documents:
         if manifests.text_at(document.value, "kind") == manifests.COMPOSITION[1]:
-            yield document
+            definitions = Definitions(project=options.project)
+            xrd = definitions.find_xrd_of(document, file.documents)
+            others = Definitions(project=options.project, xrds=live)
+            yield _Composition(document, xrd or others.find_xrd_of(document))
 
 
 def _find_captured(
@@ -191,15 +201,17 @@ def _find_captured(
             yield file.name, (request, setup.redacted > 0)
 
 
-def _take(others: list[Document], document: Document) -> Document | None:
+def _take(others: list[_Composition], document: Document) -> _Composition | None:
     """Take the Composition of the same name, and of several that in the most similar path."""
     name = manifests.name(document.value)
-    same = [each for each in others if manifests.name(each.value) == name]
+    same = [each for each in others if manifests.name(each.document.value) == name]
     if not same:
         return None
     parts = file_of(document).parts
     ends = [parts[-length:] for length in range(1, len(parts) + 1)]
-    other = max(same, key=lambda each: sum(file_of(each).parts[-len(end) :] == end for end in ends))
+    files = [file_of(each.document).parts for each in same]
+    scores = [sum(parts[-len(end) :] == end for end in ends) for parts in files]
+    other = same[scores.index(max(scores))]
     others.remove(other)
     return other
 
@@ -207,22 +219,43 @@ def _take(others: list[Document], document: Document) -> Document | None:
 class _Subject:
     """A Composition, its XRD, and the row with its result."""
 
-    def __init__(self, document: Document, xrd: Object | None, options: Options) -> None:
+    def __init__(
+        self, document: Document, xrd: Object | None, options: Options, sides: Sides
+    ) -> None:
         self.row = Row(str(file_of(document)), manifests.name(document.value))
         self._document = document
         self._xrd = xrd
         self._options = options
+        self._sides = sides
 
-    def compare(self, other: Document | None, captured: dict[str, _Captured]) -> None:
+    def compare(self, other: _Composition | None, captured: dict[str, _Captured]) -> None:
         """Compare the requests of all XRs, and those of ``captured``, which are taken.
 
         Raises FatalError.
         """
         row = self.row
         sides = self._make_sides(other)
-        if not sides.has_steps:
-            row.has_steps = False
-            return
+        row.nothing = sides.nothing
+        if sides.nothing is None:
+            self._compare_xrs(sides)
+        for file, (request, is_redacted) in [*captured.items()]:
+            step = sides.find_step(request)
+            if step is None:
+                continue
+            del captured[file]
+            if is_redacted and sides.is_compared(step):
+                row.masked += 1
+            elif sides.is_compared(step):
+                label = f'the request in "{file}"'
+                row.captured += row.attempt(label, partial(sides.ask, step, request))
+        has_result = row.compared or row.captured or row.refused or row.uncompared
+        if not (has_result or row.nothing):
+            hint = "put an xr.yaml beside the Composition, or its XRD"
+            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
+
+    def _compare_xrs(self, sides: Versions) -> None:
+        """Compare the requests of XRs at hand, and of those of a dump. Raises FatalError."""
+        row = self.row
         # Of a case, the first reconcile.
         for each in chain.from_iterable(islice(runs_, 1) for runs_ in self._plan()):
             row.compared += row.attempt(each.label, partial(sides.run, each.inputs))
@@ -233,36 +266,16 @@ class _Subject:
                 if manifests.text_at_machinery(xr, *_REFERENCE) in {"", row.name}:
                     label = f"{manifests.describe(xr)} of the dump"
                     row.compared += row.attempt(label, partial(self._run_live, sides, dump, xr))
-        for file, (request, is_redacted) in [*captured.items()]:
-            step = sides.find_step(request)
-            if step is None:
-                continue
-            del captured[file]
-            if is_redacted:
-                row.masked += 1
-                continue
-            label = f'the request in "{file}"'
-            row.captured += row.attempt(label, partial(sides.ask, step, request))
-        if not (row.compared or row.captured or row.refused or row.uncompared):
-            hint = "put an xr.yaml beside the Composition, or its XRD"
-            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
 
-    def _make_sides(self, other: Document | None) -> Versions:
-        options = self._options
-        ours = self._load_side(self._document)
-        if options.version is None:
+    def _make_sides(self, other: _Composition | None) -> Versions:
+        version = self._options.version
+        ours = self._sides.of_document(self._document)
+        if version is None:
             return Functions(ours)
         if other is None:
-            raise InputError.of(f'"{options.version.name}" has no Composition of this name')
-        return Versions(ours, self._load_side(other), f"in {options.version.name}")
-
-    def _load_side(self, document: Document) -> Side:
-        options, file = self._options, file_of(document)
-        programs = local_pool.programs_beside(file)
-        sandbox = local_pool.bind_programs(options.pool, programs, options.project)
-        packages = functions.find_beside(file.parent, options.definitions, options.project)
-        index = functions.FunctionIndex(manifests=packages, options=options.rendering)
-        return Side(Origin(document=document, programs=programs), index, sandbox)
+            raise InputError.of(f'"{version.name}" has no Composition of this name')
+        # Each version has the defaults of its own XRD.
+        return Versions(ours, self._sides.of_document(*other), f"in {version.name}")
 
     def _plan(self) -> Iterator[runs.Reconciles]:
         programs = local_pool.programs_beside(file_of(self._document))
@@ -286,13 +299,8 @@ class _Subject:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
         if not manifests.text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
-        inputs = RenderInputs(
-            xr=xr,
-            composition=self._document.value,
-            observed=[*dump.find_observed(xr).values()],
-            xrd=self._xrd,
-            cluster=dump,
-        )
+        observed = dump.find_observed(xr)
+        inputs = dump.make_inputs(xr, self._document.value, self._xrd, observed)
         # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparison):
             if dump.check(inputs, requirements):

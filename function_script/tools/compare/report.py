@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
@@ -22,17 +23,7 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
         for title, number, row in zip(titles, counts, rows, strict=True)
     ]
     parts = ["\n".join(lines)] if lines else []
-    for row in rows:
-        for (problem, _), *others in row.changes.values():
-            frame = diagnostics.to_frame(problem, "difference", columns)
-            parts.append(frame + (f"\n  = and for {len(others)} more" if others else ""))
-    for reason, numbers in _group_reasons(rows):
-        (first, number), *rest = numbers.items()
-        notes = [f"for {number} of its requests"] if number > 1 else []
-        if rest:
-            notes.append(f"for the same reason: {', '.join(title for title, _ in rest)}")
-        frame = diagnostics.to_frame(reason, f"not compared: {first}", columns)
-        parts.append("\n".join([frame, *(f"  = {note}" for note in notes)]))
+    parts += console.to_frames(_list_entries(rows), columns)
     if shows_all:
         lines = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
         lines += [
@@ -92,35 +83,36 @@ def to_json(rows: Sequence[Row]) -> str:
 def to_markdown(rows: Sequence[Row]) -> str:
     """Return a table of the Compositions, and a list of the differences, as long as a comment."""
     lines = ["| Composition | compared | |", "|---|---:|---|"]
-    lines += [f"| {_code(_title(row))} | {_count(row)} | {row.verdict} |" for row in rows]
-    items = [
-        f"- {_code(str(problem.span or _title(row)))}: {_code(problem.message)}"
-        for row in rows
-        for (problem, _), *_ in row.changes.values()
+    # A table ends a cell at this character, in code as well.
+    titles = [console.to_code(_title(row)).replace("|", "\\|") for row in rows]
+    lines += [
+        f"| {title} | {_count(row)} | {row.verdict} |"
+        for title, row in zip(titles, rows, strict=True)
     ]
-    items += [
-        f"- not compared, {', '.join(map(_code, numbers))}: {_code(reason.message)}"
-        for reason, numbers in _group_reasons(rows)
-    ]
+    items = [*console.to_items(_list_entries(rows))]
     return console.to_comment([*lines, *([""] if items else []), *items], ["", *_totals(rows)])
 
 
-def _group_reasons(rows: Sequence[Row]) -> list[tuple[Diagnostic, dict[str, int]]]:
-    """Return the reasons for which requests were not compared, with their numbers by Composition.
+def _list_entries(rows: Sequence[Row]) -> Iterator[console.Entry]:
+    """Yield the differences, and the reasons for which requests were not compared.
 
-    A problem is that of the first Composition with the reason.
+    A reason has the Compositions with the number of requests; its problem is that of the first one.
     """
-    groups: dict[object, tuple[Diagnostic, dict[str, int]]] = {}
+    for row in rows:
+        for (problem, _), *others in row.changes.values():
+            notes = [f"and for {len(others)} more"] if others else []
+            yield "difference", replace(problem, notes=(*problem.notes, *notes))
+    groups: dict[object, tuple[Diagnostic, Counter[str]]] = {}
     for row in rows:
         for problem, number in row.uncompared.items():
-            _, numbers = groups.setdefault(problem.code or problem.message, (problem, {}))
-            numbers[_title(row)] = numbers.get(_title(row), 0) + number
-    return [*groups.values()]
-
-
-def _code(text: str) -> str:
-    # A table ends a cell at this character, in code as well.
-    return console.to_code(text).replace("|", "\\|")
+            _, numbers = groups.setdefault(problem.code or problem.message, (problem, Counter()))
+            numbers[_title(row)] += number
+    for problem, numbers in groups.values():
+        titles = [
+            title if number == 1 else f"{title} ({number} requests)"
+            for title, number in numbers.items()
+        ]
+        yield "not compared", replace(problem, notes=(*problem.notes, f"in {', '.join(titles)}"))
 
 
 def _title(row: Row) -> str:
@@ -135,9 +127,13 @@ def _count(row: Row) -> str:
 
 
 def _totals(rows: Sequence[Row]) -> Iterator[str]:
-    judged = [row for row in rows if row.has_steps]
+    judged = [row for row in rows if not row.nothing]
     equal = sum(row.verdict == "equal" for row in judged)
-    yield f"{equal} of {len(judged)} Compositions change nothing."
+    yield (
+        f"{equal} of {len(judged)} Compositions change nothing."
+        if judged
+        else "Nothing was compared."
+    )
     if uncompared := sum(bool(row.uncompared) for row in judged):
         yield f"Not compared, or not with all XRs: {console.count(uncompared, 'Composition')}."
     if refused := sum(row.refused.total() for row in judged):
@@ -145,8 +141,12 @@ def _totals(rows: Sequence[Row]) -> Iterator[str]:
     if masked := sum(row.masked for row in judged):
         count = console.count(masked, "captured request")
         yield f"Not comparable, for values in them are masked: {count}."
-    if others := len(rows) - len(judged):
-        yield f"Without a step of function-go-templating: {console.count(others, 'Composition')}."
+    others = Counter(row.nothing for row in rows)
+    if number := others["no step of function-go-templating"]:
+        yield f"Without a step of function-go-templating: {console.count(number, 'Composition')}."
+    if number := others["steps of this function"]:
+        count = console.count(number, "Composition")
+        yield f"With Go templates that this function runs already: {count}. See --with."
     named: Counter[Named] = Counter()
     for row in judged:
         named.update(row.named)

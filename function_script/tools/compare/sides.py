@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -14,21 +14,22 @@ from function_script.texts.errors import DocumentError, InputError
 from function_script.tools import console, manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
-from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, messages, steps
-from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError, UnfetchedError
-from function_script.tools.render.positions import Origin, Position, Positions
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.positions import Position, Positions
+from function_script.tools.render.renderer import Rendering
 from function_script.tools.render.requirements import RequirementSource, StepResponse
 from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.sides import FileSide
 from function_script.tools.render.steps import Step
 
 # The step, the path of the value, and the line that writes it or fails.
 Place: TypeAlias = tuple[str, objects.Path, tuple[str, int] | None]
 Change: TypeAlias = tuple[Diagnostic, Difference]
 """A difference as a problem with a position, and as values."""
+NothingToCompare: TypeAlias = Literal["no step of function-go-templating", "steps of this function"]
+"""Why no step of a Composition runs on two sides."""
 
 # A random choice between two values is the same as often once in 256 times.
 _REPEATS: Final = 8
@@ -71,74 +72,56 @@ class Answer(NamedTuple):
         return texts[0].partition("\n")[0] if texts else None
 
 
-class Side(NamedTuple):
-    """A Composition in a file, its functions, and the sandbox with its programs."""
+def _render(side: FileSide, xr: RenderInputs) -> Answer:
+    """Return what all steps answer together. Raises FatalError if one does not answer."""
+    with side.origin.map_errors():
+        rendering = side.render(xr)
+    result, failure = rendering.result, rendering.result.failure
+    if isinstance(failure, UnfetchedError):
+        raise failure
+    if result.requirements is None:
+        raise InputError.of(_PAUSED)
+    problems = side.origin.locate(failure.step, failure.diagnostics) if failure else ()
+    response = StepResponse(response=_join(rendering), diagnostics=problems)
+    return Answer(response, rendering.positions, result.requirements)
 
-    origin: Origin
-    functions: FunctionIndex
-    pool: Sandbox
 
-    @property
-    def composition(self) -> Object:
-        """The Composition."""
-        return self.origin.document.value
+def _call(side: FileSide, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+    """Return what a step answers with its input of a side. Raises FatalError if it does not.
 
-    def open(self) -> Renderer:
-        """Return what runs the steps."""
-        return Renderer(self.pool, self.functions, self.functions.options)
-
-    def render(self, xr: RenderInputs) -> Answer:
-        """Return what all steps answer together. Raises FatalError if one does not answer."""
-        with self.origin.map_errors():
-            inputs_ = replace(xr, composition=self.composition)
-            rendering = self.open().reconcile(inputs_, self.origin)
-        if rendering.skipped:
-            raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
-        result, failure = rendering.result, rendering.result.failure
-        if isinstance(failure, UnfetchedError):
-            raise failure
-        if result.requirements is None:
-            raise InputError.of(_PAUSED)
-        problems = self.origin.locate(failure.step, failure.diagnostics) if failure else ()
-        response = StepResponse(response=_join(rendering), diagnostics=problems)
-        return Answer(response, rendering.positions, result.requirements)
-
-    def call(self, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
-        """Return what a step answers with its input of this side. Raises FatalError if it does not.
-
-        ``request`` is as before: the pipeline adds requirements to it.
-        """
-        own_step = next(each for each in steps.parse(self.composition) if each.name == step.name)
-        own = fnv1.RunFunctionRequest()
-        own.CopyFrom(request)
-        messages.write_struct(own.input, own_step.input or {})
-        runner = self.open().start([own_step])
-        try:
-            response = runner(own_step, own)
-        except PipelineError as error:
-            # Nobody knows what a program answers that is not at hand.
-            if isinstance(error, UnfetchedError):
-                raise
-            empty = fnv1.RunFunctionResponse()
-            response = StepResponse(response=empty, diagnostics=error.diagnostics)
-        problems = self.origin.locate(own_step, response.diagnostics)
-        positions = Positions(runner.calls.values(), self.origin)
-        return Answer(replace(response, diagnostics=problems), positions)
+    ``request`` is as before: the pipeline adds requirements to it.
+    """
+    own_step = next(each for each in steps.parse(side.composition) if each.name == step.name)
+    own = fnv1.RunFunctionRequest()
+    own.CopyFrom(request)
+    messages.write_struct(own.input, own_step.input or {})
+    runner = side.open().start([own_step])
+    try:
+        response = runner(own_step, own)
+    except PipelineError as error:
+        # Nobody knows what a program answers that is not at hand.
+        if isinstance(error, UnfetchedError):
+            raise
+        empty = fnv1.RunFunctionResponse()
+        response = StepResponse(response=empty, diagnostics=error.diagnostics)
+    problems = side.origin.locate(own_step, response.diagnostics)
+    positions = Positions(runner.calls.values(), side.origin)
+    return Answer(replace(response, diagnostics=problems), positions)
 
 
 class Versions:
     """Two versions of a Composition, whose whole pipelines run; ``other`` names theirs."""
 
-    has_steps = True
+    nothing: NothingToCompare | None = None
 
-    def __init__(self, ours: Side, theirs: Side, other: str = "") -> None:
+    def __init__(self, ours: FileSide, theirs: FileSide, other: str = "") -> None:
         self._ours = ours
         self._theirs = theirs
         self._other = other
 
     def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
         """Compare the renderings of an XR; return what they required. Raises FatalError."""
-        answers = self._compare(lambda side: side.render(xr), None, comparison)
+        answers = self._compare(lambda side: _render(side, xr), None, comparison)
         return [each.requirements for each in answers]
 
     @property
@@ -159,15 +142,20 @@ class Versions:
                 return step
         return None
 
+    def is_compared(self, step: Step) -> bool:
+        """Report whether a step runs on both sides."""
+        del step
+        return True
+
     def ask(
         self, step: Step, request: fnv1.RunFunctionRequest, comparison: Comparison
     ) -> StepResponse:
         """Compare the answers of a step to a request; return theirs. Raises FatalError."""
-        _, theirs = self._compare(lambda side: side.call(step, request), step, comparison)
+        _, theirs = self._compare(lambda side: _call(side, step, request), step, comparison)
         return theirs.response
 
     def _compare(
-        self, ask: Callable[[Side], Answer], step: Step | None, comparison: Comparison
+        self, ask: Callable[[FileSide], Answer], step: Step | None, comparison: Comparison
     ) -> tuple[Answer, Answer]:
         """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
@@ -224,22 +212,32 @@ class Versions:
 class Functions(Versions):
     """The function that runs a pipeline's Go templates, and this one in its place.
 
-    Steps run up to the last Go template: what comes after cannot change what is compared. Raises
-    FatalError if the pipeline cannot be parsed.
+    Steps run up to the last Go template: what comes after cannot change what is compared. A step
+    that calls this function itself runs here alone. Raises FatalError if the pipeline cannot be
+    parsed.
     """
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: FileSide) -> None:
         pipeline = steps.parse(side.composition)
-        while pipeline and not _is_compared(pipeline[-1]):
+        templates = [each for each in pipeline if each.input and is_go_template(each.input)]
+        compared = [each for each in templates if not side.functions.is_itself(each)]
+        while pipeline and pipeline[-1] not in compared:
             pipeline.pop()
-        self.has_steps = bool(pipeline)
+        if not compared:
+            own: NothingToCompare = "steps of this function"
+            self.nothing = own if templates else "no step of function-go-templating"
         self._pipeline = pipeline
-        local = {step.function: Local.word for step in pipeline if _is_compared(step)}
+        self._compared = compared
+        local = {each.function: Local.word for each in compared}
         # This side runs here, whatever --function says of the other one.
         options = replace(side.functions.options, runtimes=local)
         here = replace(side.functions, options=options)
-        there = replace(side.functions, runs_elsewhere=_is_compared)
-        super().__init__(side._replace(functions=here), side._replace(functions=there))
+        there = replace(side.functions, runs_elsewhere=self.is_compared)
+        super().__init__(replace(side, functions=here), replace(side, functions=there))
+
+    def is_compared(self, step: Step) -> bool:
+        """Report whether a step runs on both sides."""
+        return step in self._compared
 
     def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
         """Run the pipeline, which goes on with the other function's responses.
@@ -248,7 +246,7 @@ class Functions(Versions):
         """
 
         def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-            is_compared = _is_compared(step)
+            is_compared = self.is_compared(step)
             return self.ask(step, request, comparison) if is_compared else runner(step, request)
 
         with self._theirs.origin.map_errors():
@@ -263,7 +261,9 @@ class Functions(Versions):
                 return []
             failure = result.failure
             # The other side's refusal ends a pipeline. It was compared.
-            if failure and (isinstance(failure, UnfetchedError) or not _is_compared(failure.step)):
+            if failure and (
+                isinstance(failure, UnfetchedError) or not self.is_compared(failure.step)
+            ):
                 raise failure
         if result.requirements is None:
             raise InputError.of(_PAUSED)
@@ -284,10 +284,6 @@ def _join(rendering: Rendering) -> fnv1.RunFunctionResponse:
         joined.context.CopyFrom(response.context)
         joined.meta.ttl.CopyFrom(response.meta.ttl)
     return joined
-
-
-def _is_compared(step: Step) -> bool:
-    return step.input is not None and is_go_template(step.input)
 
 
 def is_go_template(value: Object) -> bool:

@@ -1,6 +1,6 @@
 """The changes of the objects of one XR, when its Composition changes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -58,12 +58,13 @@ class Change:
 class Outcome:
     """The changes of one XR, and why the API server refuses to change some of its objects.
 
-    ``manifests`` are the objects afterwards that stay, by resource name.
+    ``manifests`` are the objects that stay, by resource name; ``leftovers`` name what goes anyway.
     """
 
     changes: list[Change]
     refusals: list[str]
     manifests: Mapping[str, Object]
+    leftovers: Sequence[str] = ()
 
 
 def find(
@@ -82,7 +83,6 @@ def find(
     for name, live in observed.items():
         if name in new and name not in old:
             raise UnknownError(f"{manifests.describe(live)} is there, and desired only from now on")
-        # What neither of both desires goes without this change.
         if name in old and name not in new:
             changes.append(_place(before.positions, of_object("destroy", name, live)))
         elif name in old and manifests.key_of(live) != manifests.key_of(new[name]):
@@ -106,7 +106,12 @@ def find(
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
         refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
-    return Outcome(changes=changes, refusals=refusals, manifests=remaining)
+    leftovers = [
+        f'resource "{name}" (the next reconcile destroys its {live["kind"]})'
+        for name, live in observed.items()
+        if name not in old and name not in new
+    ]
+    return Outcome(changes=changes, refusals=refusals, manifests=remaining, leftovers=leftovers)
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
@@ -160,11 +165,8 @@ def add_later(
             if any(name in str(change.after) for name in generated):
                 later = replace(later, after=None, is_certain=False)
             changes.append(later)
-    return Outcome(
-        changes=changes,
-        refusals=[*dict.fromkeys((*first.refusals, *settled.refusals))],
-        manifests=settled.manifests,
-    )
+    refusals = [*dict.fromkeys((*first.refusals, *settled.refusals))]
+    return replace(first, changes=changes, refusals=refusals, manifests=settled.manifests)
 
 
 def _effect(change: Change) -> tuple[object, ...]:

@@ -79,7 +79,7 @@ class Dump:
             name, places = manifests.describe(manifest), f"{other.place} and {place}"
             if other.uid and packed.uid and other.uid != packed.uid:
                 raise InputError.of(
-                    f"cannot plan with a dump of several clusters: {name} has two UIDs, in {places}"
+                    f"cannot read a dump of several clusters: {name} has two UIDs, in {places}"
                 )
             version, other_version = (
                 manifests.text_at(each, "metadata", "resourceVersion")
@@ -90,7 +90,7 @@ class Dump:
             # One state, printed without managedFields or in another apiVersion, too.
             group[key[2:]] = max(other, packed, key=lambda each: len(each.text))
         if not self._objects:
-            raise InputError.of("cannot plan: the dump has no objects")
+            raise InputError.of("cannot read the dump: it has no objects")
 
     @cached_property
     def definitions(self) -> list[Object]:
@@ -148,6 +148,13 @@ class Dump:
             else:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
         return observed
+
+    def make_inputs(
+        self, xr: Object, composition: Object, xrd: Object | None, observed: Mapping[str, Object]
+    ) -> RenderInputs:
+        """Return an XR with ``observed`` and what steps may require."""
+        values = [*observed.values()]
+        return RenderInputs(xr=xr, composition=composition, observed=values, xrd=xrd, cluster=self)
 
     def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
         """Report whether a pipeline got a Secret that is masked.
@@ -273,6 +280,11 @@ def _flatten(value: Value, file: Path) -> Iterator[Object]:
     """Yield an object, or the items of a list of objects, at any depth."""
     items = value.get("items") if isinstance(value, dict) else value
     if isinstance(items, list):
+        if isinstance(value, dict) and "apiVersion" in value and "kind" not in value:
+            raise InputError.of(
+                f'cannot read "{file}": a list in it has no kind, which kubectl writes after the '
+                "items: the end is missing"
+            )
         for item in items:
             yield from _flatten(item, file)
     elif isinstance(value, dict) and all(objects.api_version_and_kind(value)):

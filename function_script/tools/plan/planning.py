@@ -12,15 +12,16 @@ from typing import Final, Literal, TypeAlias
 
 from function_script.request.values import Object
 from function_script.sandbox import capacity
-from function_script.texts.errors import FatalError, InputError
-from function_script.tools import manifests, xr_validation, xrds
+from function_script.texts.errors import FatalError
+from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
-from function_script.tools.plan.sides import Renderings, Source
+from function_script.tools.plan.sides import Files
 from function_script.tools.render import RenderInputs, steps
 from function_script.tools.render.renderer import Answers, Rendering
+from function_script.tools.render.sides import Side, Sides
 from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
@@ -42,8 +43,8 @@ class XrPlan:
 
     order: tuple[int, Key]
     xr: str
-    composition: str
-    verdict: Verdict
+    composition: str = ""
+    verdict: Verdict = "unknown"
     reason: str = ""
     changes: Sequence[Change] = ()
     drift: Sequence[str] = ()
@@ -53,40 +54,40 @@ class Planner:
     """Plans the XRs of a dump, those first that compose others.
 
     ``after`` has the Compositions after the change, and ``before`` those before it; None: the dump.
-    ``until_ready``: what later reconciles do, too, when all is ready that is composed. Raises
-    FatalError for a file that cannot be read, and if there is no Composition.
+    ``until_ready``: what later reconciles do, too, when all is ready that is composed.
     """
 
     def __init__(
         self,
         dump: Dump,
-        renderings: Renderings,
-        after: Path,
-        before: Path | None,
+        sides_: Sides,
+        after: Files,
+        before: Files | None = None,
         *,
         until_ready: bool = False,
     ) -> None:
-        self._new, definitions = renderings.load(after)
-        if not self._new:
-            raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
+        old = before or Files()
         self._dump = dump
-        self._old = None if before is None else renderings.load(before)[0]
-        self._renderings = renderings
+        self._new = after.compositions
+        self._old = None if before is None else old.compositions
+        self._removed = old.compositions.keys() - after.compositions
+        self._sides = sides_
+        self._notes = after.notes
         self._until_ready = until_ready
-        live, changed = (
-            {manifests.defined_type(each): each for each in side if xrds.is_xrd(each)}
-            for side in (dump.definitions, definitions)
-        )
-        # An XRD beside a new Composition takes the place of the dump's.
-        self._xrds = live | changed
+        # The API server has the dump's, until that beside a new Composition takes its place.
+        definitions = [each for each in dump.definitions if xrds.is_xrd(each)]
+        live = old.xrds | {manifests.defined_type(each): each for each in definitions}
+        self._old_xrds = after.xrds | live
+        self._xrds = live | after.xrds
         self._changed_xrds = {
             type_
-            for type_, xrd in changed.items()
+            for type_, xrd in after.xrds.items()
             if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
         }
         # Schemas of what is composed.
-        self._catalog = Catalog([*dump.definitions, *definitions])
-        composed = (manifests.composed_type(each.value) for each in self._new.values())
+        self._catalog = Catalog([*dump.definitions, *after.xrds.values()])
+        both = (*after.compositions.values(), *old.compositions.values())
+        composed = (manifests.composed_type(each.composition) for each in both)
         self._composed_types = {(manifests.group(version), kind) for version, kind in composed}
         self._types = self._composed_types | self._xrds.keys()
         # The XRs above each XR, its parent first.
@@ -102,6 +103,11 @@ class Planner:
         # The XRs of which no step got data of a Secret.
         self._public: set[Key] = set()
 
+    @property
+    def has_change(self) -> bool:
+        """Report whether there is a Composition, or one or an XRD that changes."""
+        return bool(self._new or self._removed or self._changed_xrds)
+
     def count_processes(self, inputs: Iterable[Path]) -> int:
         """Return the number of processes in which the plan takes the least time."""
         if any(not each.is_file() and not each.is_dir() for each in inputs):
@@ -109,6 +115,13 @@ class Planner:
             return 1
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
+
+    def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
+        """Yield what none of all plans shows: Compositions without an XR, and unread files."""
+        if unused := sorted(self._new.keys() - {each.composition for each in plans}):
+            names = console.cut_names([f'"{name}"' for name in unused])
+            yield f"No XR of the dump has Composition {', '.join(names)}."
+        yield from self._notes
 
     def plan(
         self, part: int = 0, part_count: int = 1, report: Callable[[float], None] | None = None
@@ -128,16 +141,13 @@ class Planner:
             plan = self._plan_xr(order)
             if plan is None:
                 continue
+            if plan.verdict == "unknown":
+                self._unknown.add(order[1])
             yield plan
             for change in plan.changes:
                 if change.verb == "add" and change.type in self._types:
-                    yield XrPlan(
-                        order=order,
-                        xr=f"{change.object} of {plan.xr}",
-                        composition="",
-                        verdict="unknown",
-                        reason="it is a new XR: what it composes is not planned",
-                    )
+                    reason = "it is a new XR: what it composes is not planned"
+                    yield XrPlan(order=order, xr=f"{change.object} of {plan.xr}", reason=reason)
         yield from self._later
 
     def _plan_xr(self, order: tuple[int, Key]) -> XrPlan | None:
@@ -148,7 +158,6 @@ class Planner:
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
-            self._unknown.add(key)
             return replace(plan, reason="the XR above it is unknown, and may change it")
         try:
             if new_xr is None:
@@ -159,26 +168,26 @@ class Planner:
             if len(self._owners[key]) == _MAX_DEPTH:
                 reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
-            if name not in self._new and new_xr is xr:
-                return None
-            old = self._find_old(xr, name)
             new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
-            new = self._new.get(new_name) or (
-                old if new_name == name else self._find_live("Composition", "", new_name)
-            )
+            is_other = new_xr is not xr or key[:2] in self._changed_xrds
+            if not is_other and name not in self._new and name not in self._removed:
+                return None
+            if halt := _find_halt(new_xr):
+                return replace(plan, verdict="stays", reason=halt)
+            old = self._find_old(xr, name)
+            new = self._find_new(new_name, name, old)
             # The XR above may hold it from now on, and it may have the new revision by then.
             if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
-                if new_xr is xr:
+                if not is_other:
                     return replace(plan, verdict="stays", reason=reason)
                 new = self._find_old(new_xr, name)
             return self._compare(plan, old, new, xr, new_xr)
         except UnknownError as error:
-            self._unknown.add(key)
             return replace(plan, reason=str(error))
 
-    def _find_old(self, xr: Object, name: str) -> Source:
+    def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
-        if self._old is not None:
+        if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
             return self._old[name]
@@ -186,7 +195,15 @@ class Planner:
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
-    def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Source:
+    def _find_new(self, name: str, old_name: str, old: Side) -> Side:
+        """Return the Composition after the change."""
+        if name in self._removed:
+            raise UnknownError(f'there is no Composition "{name}" after the change')
+        if name in self._new:
+            return self._new[name]
+        return old if name == old_name else self._find_live("Composition", "", name)
+
+    def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Side:
         """Return a Composition of the dump; a revision has its name then.
 
         ``advice`` says what to do about one that is not there.
@@ -196,19 +213,15 @@ class Planner:
         if value is None:
             raise UnknownError(f'the dump lacks {kind} "{revision or name}"{advice}')
         metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
-        return Source(
-            value={**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
+        return self._sides.of_cluster(
+            {**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
         )
 
-    def _find_hold(self, xr: Object, new: Source) -> str:
+    def _find_hold(self, xr: Object, new: Side) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
-        if manifests.annotation(xr, "crossplane.io/paused") == "true":
-            return "it is paused"
-        if manifests.text_at(xr, "metadata", "deletionTimestamp"):
-            return "it is being deleted"
         if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
-        if any(steps.find_unselected(new.value, xr)):
+        if any(steps.find_unselected(new.composition, xr)):
             return "its compositionRevisionSelector does not select the new Composition"
         return ""
 
@@ -220,30 +233,23 @@ class Planner:
         reason = "the XR above it no longer composes it"
         return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
-    def _compare(
-        self, plan: XrPlan, old: Source, new: Source, xr: Object, new_xr: Object
-    ) -> XrPlan:
+    def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.order[1]
         observed = self._dump.find_observed(xr)
-        old_inputs = self._find_inputs(xr, old, observed)
-        new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
-        api_version, _ = manifests.composed_type(new.value)
-        if api_version != xr["apiVersion"]:
-            raise UnknownError(
-                f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
-            )
-        # The API server takes what it has under the schema that it has.
-        is_judged = new_xr is not xr or key[:2] in self._changed_xrds
-        if is_judged and (problems := xr_validation.validate(new_xr, self._xrds[key[:2]]).errors):
-            reason = self._explain(problems[0].message, new_inputs)
-            return replace(plan, verdict="invalid", reason=reason)
+        new_xrd, old_xrd = (each.get(key[:2]) for each in (self._xrds, self._old_xrds))
+        new_inputs = self._dump.make_inputs(new_xr, new.composition, new_xrd, observed)
+        old_inputs = replace(new_inputs, xr=xr, composition=old.composition, xrd=old_xrd)
+        # A change of Compositions is planned, and not one of functions.
+        old = replace(old, functions=new.functions)
+        if refusal := self._judge(old_inputs, new_inputs):
+            return replace(plan, verdict="invalid", reason=refusal)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
-        before = self._run("before", old, old_inputs, new, answers)
+        before = self._run("before", old, old_inputs, answers)
         if failure := before[-1].result.failure:
             message = f"before the change it fails: {failure.diagnostics[0].message}"
             raise UnknownError(self._explain(message, old_inputs, before[-1]))
-        after = self._run("after", new, new_inputs, new, answers)
+        after = self._run("after", new, new_inputs, answers)
         if failure := after[-1].result.failure:
             reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
@@ -274,18 +280,50 @@ class Planner:
             verdict="invalid" if refusals else "planned" if differences else "unchanged",
             reason=refusals,
             changes=differences,
-            drift=[*changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden)],
+            drift=[
+                *outcome.leftovers,
+                *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
+            ],
         )
 
+    def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
+        """Return why the API server refuses an XR after the change; empty if it does not.
+
+        Raises UnknownError if there is no XRD of its version, or if that does not have a field any
+        longer, which is dropped then.
+        """
+        if inputs.xrd is None or old.xrd is None:
+            raise UnknownError("the dump lacks its XRD")
+        version, composed_version = (
+            old.xr["apiVersion"],
+            manifests.composed_type(inputs.composition)[0],
+        )
+        if composed_version != version:
+            reason = f"the dump has it as {version}, and its Composition is for {composed_version}"
+            raise UnknownError(reason)
+        is_changed = manifests.key_of(old.xr)[:2] in self._changed_xrds
+        # The API server takes what it has under the schema that it has.
+        if inputs.xr is old.xr and not is_changed:
+            return ""
+        verdict = xr_validation.validate(inputs.xr, inputs.xrd)
+        if verdict.errors:
+            return self._explain(verdict.errors[0].message, inputs)
+        former = xr_validation.validate(old.xr, old.xrd).warnings
+        losses = [each for each in verdict.warnings if is_changed and each not in former]
+        if losses:
+            message = f"with the XRD after the change it has an {losses[0].message}"
+            raise UnknownError(self._explain(message, inputs))
+        return ""
+
     def _run(
-        self, when: str, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers
+        self, when: str, side: Side, inputs: RenderInputs, answers: Answers
     ) -> list[Rendering]:
         """Return the rendering of the next reconcile, and that of the last one if asked for."""
         try:
-            first = self._renderings.render(source, inputs, functions_, answers)
+            first = sides.render(self._dump, side, inputs, answers)
             if not self._until_ready:
                 return [first]
-            return [first, self._renderings.settle(source, inputs, first, functions_, answers)]
+            return [first, sides.settle(self._dump, side, inputs, first, answers)]
         except FatalError as error:
             message = error.diagnostics[0].message
             message = f"{when} the change it cannot be rendered: {message}"
@@ -321,9 +359,14 @@ class Planner:
             name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
             if name in observed and change.verb != "add":
-                key = manifests.key_of(observed[name])
+                live = observed[name]
+                key = manifests.key_of(live)
                 if key in self._owners:
                     self._rewrites[key] = remaining.get(name)
+                elif manifests.text_at_machinery(live, "compositionRef", "name"):
+                    plan = _start((_MAX_DEPTH, key), live)
+                    reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
+                    self._later.append(replace(plan, reason=reason))
 
     def _hand_up(self, xr: Object, status: Object) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one."""
@@ -336,34 +379,21 @@ class Planner:
         unknown = replace(plan, reason=reason)
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
-            source = self._new.get(plan.composition) or self._find_old(above, plan.composition)
-            inputs = self._find_inputs(above, source, self._dump.find_observed(above))
+            side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
+            xrd = self._xrds.get(owners[0][:2])
+            live = self._dump.find_observed(above)
+            inputs = self._dump.make_inputs(above, side.composition, xrd, live)
             changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
             observed = [
                 {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
             ]
-            old = self._renderings.render(source, inputs, source, {})
-            new = self._renderings.render(source, replace(inputs, observed=observed), source, {})
+            old = sides.render(self._dump, side, inputs, {})
+            new = sides.render(self._dump, side, replace(inputs, observed=observed), {})
             if sides.answer(old) != sides.answer(new):
                 self._later.append(unknown)
                 self._hand_up(above, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
-
-    def _find_inputs(
-        self, xr: Object, source: Source, observed: Mapping[str, Object]
-    ) -> RenderInputs:
-        """Return an XR and what the dump has for it. Raises UnknownError."""
-        xrd = self._xrds.get(manifests.key_of(xr)[:2])
-        if xrd is None:
-            raise UnknownError("the dump lacks its XRD")
-        return RenderInputs(
-            xr=xr,
-            composition=source.value,
-            observed=[*observed.values()],
-            xrd=xrd,
-            cluster=self._dump,
-        )
 
 
 def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
@@ -383,8 +413,16 @@ def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
     return owners
 
 
+def _find_halt(xr: Object) -> str:
+    """Return the reason for which Crossplane does nothing for an XR; empty if there is none."""
+    if manifests.annotation(xr, "crossplane.io/paused") == "true":
+        return "it is paused"
+    is_deleted = manifests.text_at(xr, "metadata", "deletionTimestamp")
+    return "it is being deleted" if is_deleted else ""
+
+
 def _start(order: tuple[int, Key], xr: Object) -> XrPlan:
     """Return the plan of an XR of which nothing is known yet."""
     label = "/".join(part for part in order[1][1:] if part)
     name = manifests.text_at_machinery(xr, "compositionRef", "name")
-    return XrPlan(order=order, xr=label, composition=name, verdict="unknown")
+    return XrPlan(order=order, xr=label, composition=name)

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from function_script.request.reader import format_path
-from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import console
 from function_script.tools.plan.changes import Change
@@ -22,44 +22,28 @@ _VERDICTS: Final[Mapping[Verdict, str]] = {
     "invalid": "refused",
     "stays": "outside of the change",
 }
-_MAX_NAMES: Final = 3
 _MAX_VALUE: Final = 60
 
 
-def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = None) -> str:
-    """Return a frame for each cause, the XRs without a plan by their reasons, and the totals."""
-    parts = []
-    for entry in _group(plans):
-        first = entry[0][1]
-        problem = Diagnostic(
-            message=_describe(entry),
-            span=first.span,
-            excerpt=first.excerpt,
-            notes=tuple(_list_names(entry, has_all=has_names)),
-        )
-        parts.append(diagnostics.to_frame(problem, first.verb, columns))
-    for title, names in _list_reasons(plans):
-        lines = _cut(names, has_all=has_names)
-        parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
-    return "\n\n".join([*parts, "\n".join(total_lines(plans))])
+def to_text(
+    plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool, columns: int | None = None
+) -> str:
+    """Return a frame for each cause, the XRs without a plan by their reasons, and the totals.
+
+    ``notes`` are sentences at the end.
+    """
+    frames = console.to_frames(_list_entries(plans, has_names=has_names), columns)
+    return "\n\n".join([*frames, "\n".join([*total_lines(plans), *notes])])
 
 
-def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
+def to_markdown(plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool) -> str:
     """Return the totals and a list of the causes, cut at the limit of a comment."""
-    lines = [f"**{' '.join(total_lines(plans))}**", ""]
-    for entry in _group(plans):
-        first = entry[0][1]
-        place = "" if first.span is None else f" {console.to_code(str(first.span))}"
-        lines.append(f"- **{first.verb}**{place}: {console.to_code(_describe(entry))}")
-        names = _list_names(entry, has_all=has_names)
-        lines += [f"  - {console.to_code(name)}" for name in names]
-    for title, names in _list_reasons(plans):
-        first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
-        lines.append(f"- {console.to_code(title)}: {first_names}")
-    return console.to_comment(lines)
+    entries = _list_entries(plans, has_names=has_names)
+    lines = [f"**{' '.join(total_lines(plans))}**", "", *console.to_items(entries)]
+    return console.to_comment([*lines, *(f"- {console.to_code(note)}" for note in notes)])
 
 
-def to_json(plans: Sequence[XrPlan]) -> str:
+def to_json(plans: Sequence[XrPlan], notes: Sequence[str]) -> str:
     """Return one object with all of the plan."""
     value = {
         "xrs": [
@@ -87,7 +71,7 @@ def to_json(plans: Sequence[XrPlan]) -> str:
             }
             for plan in plans
         ],
-        "summary": [*total_lines(plans)],
+        "summary": [*total_lines(plans), *notes],
     }
     return json.dumps(value, indent=2, ensure_ascii=False)
 
@@ -112,6 +96,22 @@ def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
     yield f"{', '.join(parts)}."
 
 
+def _list_entries(plans: Sequence[XrPlan], *, has_names: bool) -> Iterator[console.Entry]:
+    """Yield the causes, and the reasons, each with the names of objects or XRs."""
+
+    def list_names(names: Iterable[str]) -> tuple[str, ...]:
+        unique = [*dict.fromkeys(map(console.one_line, names))]
+        return (*(unique if has_names else console.cut_names(unique)),)
+
+    for entry in _group(plans):
+        first = entry[0][1]
+        names = list_names(f"{each.object} of {xr}" for xr, each in entry)
+        problem = Diagnostic(message=_describe(entry), notes=names)
+        yield first.verb, replace(problem, span=first.span, excerpt=first.excerpt)
+    for (word, message), xrs in _list_reasons(plans):
+        yield word, Diagnostic(message=message, notes=list_names(xrs))
+
+
 def _describe(entry: _Entry) -> str:
     """Return the numbers of objects and XRs, and what becomes of the first."""
     change = entry[0][1]
@@ -132,11 +132,6 @@ def _describe(entry: _Entry) -> str:
     return f"{subject}{', later' if change.is_later else ''}: {text}"
 
 
-def _list_names(entry: _Entry, *, has_all: bool) -> list[str]:
-    names = [f"{each.object} of {xr}" for xr, each in entry]
-    return _cut([*dict.fromkeys(map(console.one_line, names))], has_all=has_all)
-
-
 def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
     """Return the causes: one for each verb, place and field."""
     entries: dict[object, _Entry] = {}
@@ -154,21 +149,13 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
     return sorted(order, key=lambda entry: _VERBS.index(entry[0][1].verb))
 
 
-def _list_reasons(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the reasons for which XRs have no plan, and drift, with the XRs of each."""
-    reasons: dict[str, list[str]] = {}
+def _list_reasons(plans: Sequence[XrPlan]) -> list[tuple[tuple[str, str], list[str]]]:
+    """Return the reasons for which XRs have no plan, and drift, with the XRs of each."""
+    reasons: dict[tuple[str, str], list[str]] = {}
     for plan in plans:
         if text := _VERDICTS.get(plan.verdict):
-            title = f"{text}: {plan.reason}"
-            reasons.setdefault(title, []).append(console.one_line(plan.xr))
+            reasons.setdefault((text, plan.reason), []).append(plan.xr)
         for drift in plan.drift:
-            title = f"drift: {drift} is not what the Composition before desires"
-            reasons.setdefault(title, []).append(console.one_line(plan.xr))
-    yield from sorted(reasons.items())
-
-
-def _cut(names: list[str], *, has_all: bool) -> list[str]:
-    """Return the first names and the number of the others."""
-    if has_all or len(names) <= _MAX_NAMES:
-        return names
-    return [*names[:_MAX_NAMES], f"and {len(names) - _MAX_NAMES} more"]
+            message = f"{drift} is not what the Composition before desires"
+            reasons.setdefault(("drift", message), []).append(plan.xr)
+    return sorted(reasons.items())

@@ -14,6 +14,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import author_positions, local_pool, manifests, step_inputs
 from function_script.tools.render import (
+    RenderInputs,
     blame,
     functions,
     loading,
@@ -22,9 +23,10 @@ from function_script.tools.render import (
     renderer,
     steps,
 )
+from function_script.tools.render import xr as xrs
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.positions import Origin, Positions
-from function_script.tools.render.renderer import Renderer
+from function_script.tools.render.renderer import Renderer, Rendering
 
 _CREATION: Final = ("metadata", "creationTimestamp")
 _Paths: TypeAlias = loading.RenderPaths | loading.OperationPaths
@@ -66,6 +68,8 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
     _, index = _load_functions(paths, origin, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
+    for note in (*find_deletions(inputs.observed, rendering), *find_lost(inputs, rendering)):
+        options.rendering.note(note)
     if not (is_quiet or options.skips_validation):
         for note in notes:
             options.rendering.note(note)
@@ -175,6 +179,33 @@ def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:
                 "was made, and this XR has no metadata.creationTimestamp, as it has in a cluster"
             )
             return
+
+
+def find_deletions(observed: Sequence[Object], rendering: Rendering) -> Iterator[str]:
+    """Yield a note for each observed resource that is desired no longer.
+
+    None where no step ran, or one was left out, which may desire it.
+    """
+    if rendering.skipped or not rendering.calls:
+        return
+    for manifest in observed:
+        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+        if name not in rendering.result.resources:
+            subject = manifests.describe(manifest)
+            yield f'Crossplane would delete {subject}: no step desires the resource "{name}"'
+
+
+def find_lost(inputs: RenderInputs, rendering: Rendering) -> Iterator[str]:
+    """Yield a note for connection details of an XR that has none in a cluster."""
+    is_known = inputs.xrd is not None or bool(manifests.namespace(inputs.xr))
+    response = rendering.calls[-1].reply.response if rendering.calls else None
+    if response is None or not is_known or xrs.is_legacy(inputs.xrd):
+        return
+    if keys := sorted(response.desired.composite.connection_details):
+        yield (
+            f"Crossplane drops the connection details of {manifests.describe(inputs.xr)}, "
+            f"{', '.join(keys)}: XRs of Crossplane 2 have none; compose a Secret"
+        )
 
 
 def find_other_revision(composition: Object, xr: Object) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from function_script import __version__
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
@@ -23,7 +24,7 @@ from function_script.tools.render import loading
 from function_script.tools.render.builtin import repository_name
 from function_script.tools.render.runtimes.address import TARGET, Remote
 from function_script.tools.render.runtimes.container import Container
-from function_script.tools.render.runtimes.local import Builtin, Local, Skip
+from function_script.tools.render.runtimes.local import OURS, Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import (
     FunctionCaller,
     FunctionReference,
@@ -72,6 +73,13 @@ class FunctionIndex:
         if problems:
             raise InputError(*problems)
         return [each.runtime for each in choices]
+
+    def is_itself(self, step: Step) -> bool:
+        """Report whether a step calls this function in the version here, by no other way."""
+        function = _describe(step, self)
+        selection = _select_by_flag(function, self) or _select_by_annotation(function)
+        is_same = function.repository == OURS and not function.find_other_version(__version__)
+        return selection is None and is_same
 
 
 class Choice(NamedTuple):
@@ -174,7 +182,7 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
         if problems:
             raise InputError(*problems)
     runtime = choice.runtime
-    other = runtime.other_version() if isinstance(runtime, Builtin) else ""
+    other = runtime.other_version if isinstance(runtime, Builtin) else ""
     if other and index.options.is_strict:
         hint = "without --strict-versions the built-in function runs"
         if flags := choice.list_other_ways():
@@ -222,7 +230,7 @@ def _build(function: FunctionReference, selection: str) -> Runtime:
     # The word of that one is the form of an address, and nothing that people type.
     kinds = [kind for kind in _RUNTIMES if kind.word == selection != Remote.word]
     if not kinds:
-        return Remote.at(selection, function.name)
+        return Remote.at(selection, function)
     suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
     return next(suitable, kinds[0]).build(function)
 

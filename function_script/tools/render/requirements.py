@@ -109,6 +109,16 @@ class Store:
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
 
+    def find_versions(self, selector: wire.Selector) -> list[str]:
+        """Return the other apiVersions of its group that have the object of a selector by name."""
+        place = (selector.namespace or "", selector.match_name or "")
+        group = manifests.group(selector.api_version)
+        return [
+            api_version
+            for (api_version, kind), own in sorted(self._objects.items())
+            if kind == selector.kind and manifests.group(api_version) == group and place in own
+        ]
+
 
 def _place(manifest: Object) -> tuple[str, str]:
     """Return the namespace and name of an object."""
@@ -315,7 +325,14 @@ def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) 
         for name, selector in {**requirements.extra_resources, **requirements.resources}.items()
     }
     return tuple(
-        f'required resource "{name}" was not found: {describe(selectors[name])}{source.advice}'
+        f'required resource "{name}" was not found: {describe(selectors[name])}'
+        f"{_advise(selectors[name], source)}"
         for name in sorted(selectors)
         if not source.select(selectors[name]).items
     )
+
+
+def _advise(selector: wire.Selector, source: RequirementSource) -> str:
+    """Return what is there instead: the object in another version, or the advice."""
+    versions = source.store.find_versions(selector)
+    return f"; there is one of {' and '.join(versions)}" if versions else source.advice

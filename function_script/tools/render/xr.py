@@ -26,6 +26,7 @@ _ARGUMENTS: Final = "the order of arguments is XR COMPOSITION FUNCTIONS"
 _HANDLED: Final = ("status", "lastHandledReconcileAt")
 # The namespace that kubectl uses if none is set.
 _NAMESPACE: Final = "default"
+_DETAILS: Final = "write a Secret of connection details into credentials.yaml or required.yaml"
 _RESERVED: Final = ("kubernetes.io", "k8s.io")
 # Fields of claims and XRs that belong to Crossplane; those that a claim hands on are not here.
 _MACHINERY: Final = {
@@ -186,11 +187,12 @@ def check_observed(xr: Xr, observed: Sequence[Object], spans: Sequence[Span | No
 
     ``spans`` are their positions, or empty.
     """
+    details = [("", "Secret", *manifests.details_place(manifest)) for manifest in observed]
     problems = [
         Diagnostic(
             message=f"cannot observe {manifests.describe(manifest)}: {cause}",
             span=span,
-            hint=hint,
+            hint=_DETAILS if manifests.key_of(manifest) in details else hint,
         )
         for manifest, span in zip(observed, spans or repeat(None), strict=False)
         for cause, hint in _ownership_problems(xr, manifest)

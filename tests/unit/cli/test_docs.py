@@ -8,6 +8,7 @@ import yaml
 from support.commands import Run
 from support.paths import ROOT
 
+from function_script.cli import commands, options
 from function_script.contribution import dialects
 from function_script.contribution.dialects import SCRIPT
 from function_script.engines.gotemplate import registry
@@ -145,6 +146,13 @@ def test_manual_has_every_annotation() -> None:
         ("Wait", "\n  missing "),
         ("snapshot", "function-script snapshot --help\n"),
         ("template", "(gotemplate: "),
+        # Flags, with and without dashes, and their variables.
+        ("workers", "--workers N\n\n  Number of programs"),
+        ("--workers", "\n  Commands: serve\n  Variables: FUNCTION_SCRIPT_WORKERS\n"),
+        ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir DIR\n"),
+        ("-x", "--include-full-xr"),
+        ("program-root", "\n  Default of krm: programs/ in the current directory\n"),
+        ("message", "\n  --max-recv-message-size  Largest request"),
         # A name that each language spells in its own way.
         ("get_observed", "\nThe same in each language\n\n  in Starlark: "),
     ],
@@ -163,12 +171,24 @@ def test_docs_does_not_translate_a_name_to_itself(name: str, run: Run) -> None:
     [
         ("to_yml", 'did you mean "to_yaml"?'),
         ("limits.timout", 'did you mean "limits.timeout"?'),
+        ("--wokers", 'did you mean "--workers"?'),
         ("qqqqqq", "function-script docs"),
         ("claim", "all else is in the pages of docs/"),
     ],
 )
 def test_docs_of_an_unknown_name_names_the_nearest(name: str, hint: str, run: Run) -> None:
     assert hint in run("docs", name, code=1).err
+
+
+def test_docs_lists_the_flags_of_all_commands(run: Run) -> None:
+    listing = run("docs", "flags").out
+    listed = [
+        option
+        for _, command in options.list_commands(commands)
+        for option in options.visible_options(command)
+    ]
+    assert [option for option in listed if f"\n  {options.long_name(option)} " not in listing] == []
+    assert len(listed) > listing.count("\n")
 
 
 def test_tables_of_the_manual_name_nothing_twice() -> None:

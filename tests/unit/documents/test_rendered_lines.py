@@ -213,7 +213,7 @@ LARGE = {
     ),
     "go-marks-in-loop": (
         "go",
-        '{{ range until 9000 }}\n  - {{ "" -}}\n    k: v\n{{- end }}\n  - ]',
+        '{{ range until 4500 }}\n  - {{ "" -}}\n    k: v\n{{- end }}\n  - ]',
     ),
     "go-blanks-in-action": ("go", f'  k: {{{{ "x{BLANKS}y" }}}}: z'),
 }

@@ -47,8 +47,8 @@ def test_template_runs_in_that_functions_dialect() -> None:
         "missingkey": "default",
         "stable_values": True,
         "crypto": True,
-        "parts": [["inline.template", 1]],
     }
+    assert step.program.parts == ()
 
 
 SHAPES: list[Object] = [
@@ -217,6 +217,15 @@ REFUSED = [
 @pytest.mark.parametrize(("value", "message"), REFUSED)
 def test_impossible_input_is_refused(value: Object, message: str) -> None:
     assert problems(value, {"k": {}}) == [message]
+
+
+def test_field_of_the_input_in_a_section_is_told_its_place() -> None:
+    """The first example in the README of that function has its options there."""
+    with pytest.raises(InputError) as caught:
+        inputs.parse(go(inline={"template": "a", "options": ["missingkey=error"]}), Limits())
+    (problem,) = caught.value.diagnostics
+    assert problem.message == "input.inline.options: unknown field"
+    assert problem.hint == "write options beside inline, not in it"
 
 
 def parsed(value: Object, **defaults: str) -> inputs.Step:

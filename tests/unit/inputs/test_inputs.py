@@ -141,7 +141,7 @@ HINTS = [
     pytest.param(jinja(options={"undefined": "strict"}), 'did you mean "Strict"?', id="choice"),
     pytest.param(
         script(script=None, source="FileSystem", fileSystem={"dirPath": "x"}),
-        "start the function with --program-root DIRECTORY",
+        "--program-root DIRECTORY allows what is below it",
         id="no-root",
     ),
 ]

@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from support import server_logs
@@ -152,6 +154,38 @@ def test_threads_lose_no_line(capfd: pytest.CaptureFixture[str]) -> None:
     sizes = sorted(line["request_bytes"] for line in lines if line["msg"] == "answered")
     assert sizes == [worker * 1_000 + number for worker in range(4) for number in range(200)]
     assert len(lines) == len(sizes) + 16
+
+
+@pytest.mark.parametrize("detail", ["", "é" * 200, "\N{SNOWMAN}" * 50_000], ids=len)
+def test_stalled_reader_holds_a_bound_of_memory(detail: str) -> None:
+    receiver, sender = os.pipe()
+    os.set_blocking(sender, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(sender, bytes(65_536))
+    os.set_blocking(sender, True)
+    handler = log.LineHandler(sender)
+    tracemalloc.start()
+    for number in range(20_000):
+        info = INFO._replace(name=f"thing-{number}", uid=f"00000000-0000-0000-0000-{number:012}")
+        # What a server makes anew for each request.
+        times = (number + each / 10 for each in range(3))
+        record = RECORD._replace(
+            info=info._replace(program_microseconds=1_000 + number),
+            request_bytes=1_000 + number,
+            detail=f"{number}{detail}",
+            **dict(zip(("seconds", "waited_seconds", "cpu_seconds"), times, strict=True)),
+        )
+        handler.write(record)
+        if handler.dropped:
+            break
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The thread cannot write any more, and ends with its pipe.
+    os.close(receiver)
+    handler.close()
+    os.close(sender)
+    assert 2_000_000 < held < 3.3 * (1 << 20)
 
 
 AT_EXIT = """

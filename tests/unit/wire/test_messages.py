@@ -27,12 +27,15 @@ def test_credentials_that_the_server_reads_are_bounded() -> None:
     """All its calls wait meanwhile."""
     request = pb.RunFunctionRequest()
     request.credentials["few"].credential_data.data["token"] = b"x"
-    few = request.SerializeToString()
     request.credentials["many"].credential_data.data.update({str(n): b"" for n in range(200_000)})
-    assert len(wire.index_request(request.SerializeToString()).credentials["many"]) == 200_000
-    del request.credentials["few"]
-    whole = wire.index_passed(few + request.SerializeToString())
-    assert whole.credentials == {"few": {"token": b"x"}}
+    data = request.SerializeToString()
+    assert len(wire.index_request(data).credentials["many"]) == 200_000
+    few = {"few": {"token": b"x"}}
+    assert wire.read_credentials(data, frozenset({"few", "none"})) == few
+    with pytest.raises(wire.WireError, match="they have more than 1 MiB together"):
+        wire.read_credentials(data, frozenset({"few", "many"}))
+    with pytest.raises(wire.WireError, match="more than 10,000 fields"):
+        wire.read_credentials(data + bytes.fromhex("7801") * 10_000, frozenset({"few"}))
 
 
 def test_enums_are_signed_32_bits() -> None:

@@ -38,6 +38,7 @@ _CALLS: Final = {
     "hasattr": "bool",
     "len": "int",
     "sorted": "list",
+    "struct": "struct",
     **dict.fromkeys(("repr", "str", "type"), "string"),
 }
 _STRING_METHODS: Final = {

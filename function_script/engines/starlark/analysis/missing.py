@@ -7,6 +7,7 @@ import ast
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from function_script.engines import missing_values
 from function_script.engines.lint import CONDITION
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.request_reads import trace
@@ -21,7 +22,8 @@ _MAX_KEYS_SHOWN = 6
 class MissingKey(NamedTuple):
     """A key that a part of the request lacks; ``is_suggestion``: the advice names the key meant.
 
-    ``is_null``: the key is there, and its value is null.
+    ``is_null``: the key is there, and its value is null. ``waiting`` is how a resource waits for
+    the value; "" where nothing can.
     """
 
     parent: str
@@ -29,6 +31,7 @@ class MissingKey(NamedTuple):
     advice: str
     is_suggestion: bool = False
     is_null: bool = False
+    waiting: str = ""
 
     @property
     def absence(self) -> str:
@@ -55,18 +58,53 @@ def find_missing_key(
     parsed = {name: syntax.parse(source.text) for name, source in sources.items()}
     tree = parsed.get(span.name) if span is not None else None
     node = syntax.node_at(tree, span, sources[span.name]) if span and tree else None
-    # The interpreter points at a whole statement, of which a condition is a part.
-    nodes = [*ast.walk(node.test)] if isinstance(node, ast.If) else [node]
+    match node:
+        case ast.If(test=test):
+            # The interpreter points at a whole statement, of which a condition is a part.
+            nodes: list[ast.AST | None] = [*ast.walk(test)]
+        case ast.For(iter=items):
+            nodes = [items]
+        case ast.BinOp(left=left, right=right):
+            nodes = [left, right]
+        # A function of the script may fail for any other reason.
+        case ast.Call(func=ast.Name(id=name), args=[argument]) if not _is_defined(name, parsed):
+            nodes = [node, argument]
+        case _:
+            nodes = [node]
     paths = (
-        lookups.path(each)
+        (lookups.path(each), function)
         for function, lookups, _ in trace([each for each in parsed.values() if each is not None])
         if any(each is node for each in ast.walk(function))
         for each in nodes
         if isinstance(each, ast.expr)
     )
-    name = arguments.get("key", "").strip('`"')
-    absent = (_walk(path, name, request) for path in paths if path)
-    return next((each for each in absent if each is not None), None)
+    key = arguments.get("key", "").strip('`"')
+    for path, function in paths:
+        absent = _walk(path, key, request) if path else None
+        if absent is not None:
+            is_observed = absent.parent.startswith(missing_values.OBSERVED)
+            can_wait = is_observed and not absent.is_suggestion
+            return absent._replace(waiting=_advise_waiting(node, function) if can_wait else "")
+    return None
+
+
+def _is_defined(name: str, parsed: Mapping[str, ast.Module | None]) -> bool:
+    """Report whether one of the sources defines a function of this name."""
+    nodes = (node for tree in parsed.values() if tree is not None for node in ast.walk(tree))
+    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in nodes)
+
+
+def _advise_waiting(node: ast.AST | None, function: ast.FunctionDef) -> str:
+    """Return how a resource waits for the value of a node of a function."""
+    around = [each for each in ast.walk(function) if any(part is node for part in ast.walk(each))]
+    if any(isinstance(each, ast.Lambda) for each in around):
+        return missing_values.RESOURCE_WAITS
+    for statement in around:
+        match statement:
+            # It decides what else the script does.
+            case ast.If(test=part) | ast.For(iter=part) if statement is node or part in around:
+                return ""
+    return missing_values.FUNCTION_WAITS
 
 
 def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKey | None:
@@ -102,6 +140,9 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
         return MissingKey(parent, key, "", is_null=True)
     if key == "resource" and parent.endswith(".resource"):
         return MissingKey(parent, key, ": it is the resource itself", is_suggestion=True)
+    if missing_values.is_below_resource(key, keys):
+        advice = f': the object is below it, ["resource"]["{key}"]'
+        return MissingKey(parent, key, advice, is_suggestion=True)
     near = spelling.nearest(key, keys)
     if near:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)

@@ -6,6 +6,7 @@ from typing import Final, Self
 from function_script.texts.errors import ProgramError
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
+from function_script.tools.render.runtimes.local import Local
 
 TARGET: Final = "render.crossplane.io/runtime-development-target"
 _DEFAULT_TARGET: Final = "localhost:9443"
@@ -39,13 +40,17 @@ class Remote(model.Runtime):
         """
         target = function.annotations.get(TARGET) or _DEFAULT_TARGET
         function.check_address(TARGET, target)
-        return cls.at(target, function.name)
+        return cls.at(target, function)
 
     @classmethod
-    def at(cls, target: str, name: str) -> Self:
+    def at(cls, target: str, function: model.FunctionReference) -> Self:
         """Build one from a target of gRPC for Go, which has a scheme that Python's gRPC lacks."""
         address = target.removeprefix("passthrough:///")
-        hint = f"serve {name} there with --insecure, or select another way with --function {name}=…"
+        way = Local.word if Local.judge(function).is_suitable else "…"
+        hint = (
+            f"serve {function.name} there with --insecure, "
+            f"or select another way with --function {function.name}={way}"
+        )
         return cls(address=address, hint=hint)
 
     def describe(self) -> str:

@@ -99,14 +99,14 @@ class Local(model.Runtime):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builtin(model.Runtime):
-    """A built-in function; ``package`` is the reference that the Function has."""
+    """A built-in function; ``other_version`` is that of the Function, unless it is the same."""
 
     # Functions that most pipelines have need nothing to be started.
     word = Local.word
     meaning = Local.meaning
 
     function: builtin.BuiltinFunction
-    package: str = ""
+    other_version: str
 
     @classmethod
     def judge(cls, function: model.FunctionReference) -> model.Suitability:
@@ -118,7 +118,8 @@ class Builtin(model.Runtime):
     @classmethod
     def build(cls, function: model.FunctionReference) -> Self:
         """Return the built-in function, which `judge` has accepted."""
-        return cls(function=builtin.FUNCTIONS[function.repository], package=function.package)
+        own = builtin.FUNCTIONS[function.repository]
+        return cls(function=own, other_version=function.find_other_version(own.version))
 
     def describe(self) -> str:
         """Return the words after the function's name."""
@@ -127,16 +128,8 @@ class Builtin(model.Runtime):
     def note(self) -> str:
         """Say which version runs, and which one the Function names."""
         text = f"{self.function.name} {self.function.version} is built in"
-        other = self.other_version()
+        other = self.other_version
         return f"{text}; the Function names {other}" if other else text
-
-    def other_version(self) -> str:
-        """Return the tag or digest that the Function names, or "" if it is the version here."""
-        reference, _, digest = self.package.partition("@")
-        tag = reference.rpartition("/")[2].partition(":")[2]
-        if not tag:
-            return digest
-        return "" if tag.removeprefix("v") == self.function.version.removeprefix("v") else tag
 
     def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Answer as the real function does."""

@@ -128,6 +128,14 @@ class FunctionReference:
             name = name.removeprefix(publisher)
         return name
 
+    def find_other_version(self, version: str) -> str:
+        """Return the tag or digest that the Function names, or "" if it is ``version``."""
+        reference, _, digest = self.package.partition("@")
+        tag = reference.rpartition("/")[2].partition(":")[2]
+        if not tag:
+            return digest
+        return "" if tag.removeprefix("v") == version.removeprefix("v") else tag
+
 
 class FunctionCaller:
     """The sandbox, which may be None if no step runs here, and the options of the command."""

@@ -28,26 +28,6 @@ def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
     return Scope(request=Lazy(builders), sent=sent)
 
 
-def test_messages_sent_empty_are_present() -> None:
-    """Crossplane calls the first step with an empty context and an empty desired state."""
-    sent = frozenset({"observed", "desired", "input", "context"})
-    dot = template_data(scope(sent=sent), mutates=False, is_own=False)
-    assert json.loads(json.dumps(dot)) == {
-        "observed": {},
-        "desired": {},
-        "input": {"kind": "GoTemplate"},
-        "context": {},
-    }
-
-
-def test_extra_resources_of_the_request_are_present() -> None:
-    """Required resources replace extra resources only if there are none."""
-    extra: Readable = {"old": {"items": [{"resource": {"kind": "E"}}]}}
-    parts = scope(required_resources={"new": {"items": []}}, extra_resources=extra)
-    dot = template_data(parts, mutates=False, is_own=False)
-    assert (dot["extraResources"], dot["requiredResources"]) == (extra, {"new": {}})
-
-
 def test_lazy_dict_builds_a_resource_on_first_read() -> None:
     built: list[str] = []
 
@@ -64,18 +44,6 @@ def test_lazy_dict_builds_a_resource_on_first_read() -> None:
     assert isinstance(observed, dict)
     entry = observed["resources"]["b"]
     assert (entry, built) == ({"resource": {"kind": "b"}}, ["b"])
-
-
-def test_mutating_template_gets_a_copy() -> None:
-    xr = {"spec": {"zones": ["a"]}}
-    request_scope = scope(observed={"composite": {"resource": xr}, "resources": {}})
-    own = template_data(request_scope, mutates=True, is_own=False)["observed"]
-    shared = template_data(request_scope, mutates=False, is_own=False)["observed"]
-    assert isinstance(own, dict)
-    assert isinstance(shared, dict)
-    own["composite"]["resource"]["spec"]["zones"].append("b")
-    assert xr == {"spec": {"zones": ["a"]}}
-    assert shared["composite"]["resource"] is xr
 
 
 def test_lazy_dict_behaves_as_a_dict() -> None:

@@ -136,6 +136,15 @@ def test_lines_of_printed_lists_are_a_few() -> None:
     assert list(render(text).list_lines) == [*range(1, 21)]
 
 
+def test_templates_call_each_other_to_the_limit() -> None:
+    """Blocks are nested as deep as the parser admits; the stack has room in plain Python, too."""
+    blocks = "{{ if . }}" * 30 + '{{ include "a" (sub . 1) | indent 0 }}' + "{{ end }}" * 30
+    text = f'{{{{ define "a" }}}}{blocks}{{{{ end }}}}{{{{ include "a" %d }}}}'
+    assert render(text % 199).text == ""
+    with pytest.raises(LimitError, match="nested"):
+        render(text % 201)
+
+
 def test_templates_in_deep_expressions_are_nested_too_deeply() -> None:
     """The stack has room for a thousand parentheses and stages, in plain Python for less."""
     expression = '(printf "%s" ' * 10 + '(include "a" (sub . 1))' + ")" * 10

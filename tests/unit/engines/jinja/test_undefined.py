@@ -95,6 +95,28 @@ PATHS = [
     ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
 ]
+M = "{% macro m(alpha, beta=1) %}{{ alpha }}{{ caller() if caller }}{% endmacro %}"
+CALLS = [
+    ("{{ m(1, 2, 3) }}", "cannot call m: 3 arguments for 2 parameters", "write m(alpha, beta)"),
+    ("{{ m(1, bta=2) }}", 'no parameter "bta"; there are alpha, beta', 'did you mean "beta"?'),
+    ("{{ m() }}", 'parameter "alpha" was not provided', "pass it in the call, or give it a def"),
+    ("{{ m(1, alpha=2) }}", "alpha is given twice", "write m(alpha, beta)"),
+    ("{% call m(1, 2, 3) %}x{% endcall %}", "3 arguments for 2 parameters", "write m(alpha"),
+    ("{% macro n() %}{% endmacro %}{{ n(a=1) }}", 'no parameter "a"; there are none', "write n()"),
+    ("{{ m }}", "a macro cannot be written into the text", "call it: m(...)"),
+    ("{{ 'a'.upper }}", "a method cannot be written into the text", "call it: upper(...)"),
+    ("{% for k in spec.items %}{% endfor %}", "cannot loop over a method", "call it: items(...)"),
+    ("{{ range('3') }}", "not of a string", "convert the text: `value | int`"),
+]
+
+
+@pytest.mark.parametrize(("template", "message", "hint"), CALLS, ids=[row[0] for row in CALLS])
+def test_wrong_use_of_a_callable_gets_its_hint(template: str, message: str, hint: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        text_of(M + template)
+    (problem,) = caught.value.diagnostics
+    assert message in problem.message
+    assert hint in (problem.hint or "")
 
 
 @pytest.mark.parametrize(("template", "message", "hint"), PATHS, ids=[row[0] for row in PATHS])

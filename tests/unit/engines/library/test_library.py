@@ -39,7 +39,7 @@ def test_arguments_may_be_named() -> None:
 BAD_CALLS = [
     pytest.param("b64encode()", "text is missing", id="missing"),
     pytest.param('b64encode("a", "b")', "2 arguments for 1 parameter", id="too-many"),
-    pytest.param('b64encode("a", txt="b")', 'no parameter "txt"; there are text', id="unknown"),
+    pytest.param('b64encode("a", txt="b")', 'no parameter "txt"; there is text', id="unknown"),
     pytest.param('b64encode("a", text="b")', "text is given twice", id="twice"),
     pytest.param("stable_id()", "key is missing", id="seeded"),
     pytest.param('stable_id("a", 8, 9)', "3 arguments for 2 parameters", id="seeded-too-many"),

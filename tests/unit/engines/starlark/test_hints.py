@@ -56,6 +56,18 @@ CASES = (
     ("return indent('a', 'b')", "write int("),
     ("return stable_choice('a')", 'write ["a"]'),
     ("return dict.fromkeys([1])", "{key: value for key in list}"),
+    ("return int(get_xr(req, 'spec.gone'))", "it is None: get(value, path, default) takes a"),
+    ("return sorted(get_xr(req, 'spec.gone'))", 'has no "gone", but count, null'),
+    ("return len(get_xr(req, 'spec.gone'))", "it is None: get(value, path, default) takes a"),
+    ("return {}.get('a', default = 1)", "arguments of get have no names: leave `default =` out"),
+    ("return getattr(req, 'observed')", "read a field with brackets"),
+    ("return max([])", "test the length first"),
+    ("return {[1]: 2}", "keys are texts"),
+    ("rsp = response()\n    rsp.resource('a', [{}])", "a name and a call of its own"),
+    (
+        "rsp = response()\n    rsp.resource('a', 'apiVersion: v1')",
+        "from_yaml(text) reads an object",
+    ),
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
@@ -83,6 +95,28 @@ def test_origin_of_a_value_is_not_guessed(line: str) -> None:
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
 def test_mistake_gets_its_hint(line: str, said: str) -> None:
     assert said in _hint(line)
+
+
+MAINS = (
+    ("def main(): return {}", "one argument", "write `def main(req):`"),
+    ("def setup(req): pass", "must define main(req)", "begin with `def main(req):` and return a"),
+    ("def compose(req, rsp): pass", "must define main(req)", "write `def main(req):`"),
+    ("def main(req, rsp): return rsp", "one argument", "and begin with `rsp = response()`"),
+    ("def main(req: dict[str, int]): return {}", "not of the type that main declares", "def main"),
+    ("def main(req) -> dict: return response()", "of type struct is returned", "leave the decla"),
+    ("def main(req): return 3", "a dict, not int", "or what response() gives"),
+    ("def main(req): return response(), []", "a dict, not tuple", "or what response() gives"),
+    ("def main(req): return struct(a = 1).b", "of type struct has no attribute", None),
+    ('load("lib.star", "a")', "the input has no modules", "the field modules of the input"),
+)
+
+
+@pytest.mark.parametrize(("script", "message", "hint"), MAINS, ids=[each for each, *_ in MAINS])
+def test_wrong_main_gets_its_hint(script: str, message: str, hint: str | None) -> None:
+    problem = programs.problem(starlark, programs.script(f"{script}\n"), programs.scope())
+    assert message in problem.message
+    assert (hint or "") in (problem.hint or "")
+    assert hint is not None or problem.hint is None
 
 
 def test_request_outside_of_main_gets_its_hint() -> None:

@@ -1,7 +1,10 @@
 """The interpreter's words are those that the adapter reads: a new version shows what it changed."""
 
+import time
+
 import pytest
 import starlark
+from support.timing import stretched
 
 from function_script.engines.starlark import build, interpreter, predeclared
 from function_script.request.limits import Limits
@@ -37,7 +40,14 @@ ERRORS = (
     ('",".join([1])', "joined", {}),
     ('range("3")', "position", {"position": "1", "type": "string"}),
     ('range(1, "3")', "position", {"position": "2", "type": "string"}),
-    ('chr("a")', "item", {"type": "string"}),
+    ("int(None)", "position", {"position": "", "type": "NoneType"}),
+    ('chr("a")', "parameter", {"type": "string"}),
+    ('"a".split(1)', "parameter", {"type": "int", "name": "sep"}),
+    ("{}.get(1, default = 2)", "arguments", {"name": "default"}),
+    ('getattr({}, "a")', "attribute", {"type": "dict", "name": "a"}),
+    ("max([])", "empty", {}),
+    ("{[1]: 2}", "hash", {"type": "list"}),
+    ('def f() -> int: return "a"\nf()', "returns", {"type": "string", "expected": "int"}),
     ('[1]["a"]', "item", {"type": "string"}),
     ("[1][1.0]", "whole", {}),
     ("range(3000000000)", "large", {}),
@@ -92,6 +102,14 @@ def test_error_has_its_code_and_arguments(text: str, code: str, arguments: dict[
     assert failure.spot is not None
     for name, value in arguments.items():
         assert failure.arguments[name].startswith(value)
+
+
+@pytest.mark.parametrize("word", ["a", " ", '"', "`", "a."])
+@pytest.mark.parametrize("text", ["fail: x{}x", "Cannot parse `{}`", "{} (repr: {})"])
+def test_long_text_is_read_in_no_time(text: str, word: str) -> None:
+    began = time.process_time()
+    interpreter.read("error: " + text.replace("{}", word * 20_000))
+    assert time.process_time() - began < stretched(0.03)
 
 
 def test_script_without_main_has_its_code() -> None:

@@ -13,7 +13,7 @@ from function_script.engines.starlark import build, interpreter
 from function_script.engines.starlark import engine as starlark
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Program, ScriptResult
+from function_script.request.program import Program
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.errors import DocumentError, InputError, LimitError, ProgramError
 
@@ -26,16 +26,6 @@ def _program(text: str, **modules: str) -> Program:
 
 def _run(text: str, **parts: Readable) -> Object:
     return whole(starlark.evaluate(_program(text), programs.scope(**parts), LIMITS))
-
-
-def test_result_says_where_main_is() -> None:
-    """What comes back carries the place of main, for errors that the result itself causes."""
-    returned = starlark.evaluate(
-        _program("\n\ndef main(req):\n    return {}\n"), programs.scope(), LIMITS
-    )
-    assert isinstance(returned, ScriptResult)
-    assert returned.span is not None
-    assert str(returned.span) == "script:3:1"
 
 
 def test_request_parts_are_built_when_reached() -> None:
@@ -61,17 +51,6 @@ def test_seed_does_not_outlive_its_run() -> None:
         for seed in ("x", "y", "x")
     )
     assert first == again != second
-
-
-def test_request_of_one_run_does_not_reach_the_next() -> None:
-    program = _program(
-        'def main(req):\n    req["context"]["n"] = req["context"].get("n", 0) + 1\n'
-        '    return {"output": req["context"]}\n'
-    )
-    scope = programs.scope(context={"n": 1})
-    for _ in range(2):
-        assert starlark.evaluate(program, scope, LIMITS).value == {"output": {"n": 2}}
-    assert scope.request["context"] == {"n": 1}
 
 
 def test_scripts_are_built_once() -> None:
@@ -128,12 +107,6 @@ def test_module_is_loaded_once() -> None:
         c="c = [1]\n",
     )
     assert starlark.evaluate(program, programs.scope(), LIMITS).value == {"same": True}
-
-
-def test_long_messages_are_cut() -> None:
-    with pytest.raises(ProgramError) as caught:
-        _run('def main(req):\n    fail("é" * 100000)\n')
-    assert len(caught.value.diagnostics[0].message.encode()) <= 8 * 1024
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf], ids=["nan", "inf"])

@@ -1,7 +1,6 @@
 """A captured request has no secret in any encoding; a mask is encoded as its secret was."""
 
 import base64
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -76,21 +75,6 @@ ENCODED = [
 def test_word_is_encoded_as_its_secret_was(text: str, masked: str) -> None:
     """A program that decodes it reads the mask, and the rest is unchanged."""
     assert context(SECRET, text) == masked
-
-
-def test_compressed_values_stay_compressed() -> None:
-    """Cloud-init scripts are compressed, for example."""
-    text = base64.b64encode(gzip.compress(USER_DATA.encode(), mtime=0)).decode()
-    masked = context(SECRET, text)
-    assert gzip.decompress(base64.b64decode(masked)).decode() == MASKED_USER_DATA
-
-
-def test_base64_in_lines_is_known() -> None:
-    """The line break may be within the secret."""
-    for before in range(60):
-        text = base64.encodebytes(f"{'x' * before}{SECRET}{'y' * 60}".encode()).decode()
-        masked = base64.b64decode(context(SECRET, text)).decode()
-        assert masked == f"{'x' * before}redacted1{'y' * 60}"
 
 
 def test_bytes_are_known_in_base64() -> None:

@@ -96,43 +96,10 @@ def test_words_of_any_message_stay(secret: str, text: str) -> None:
     assert redact(text, secret) == text
 
 
-def test_secrets_in_each_other_leave_nothing() -> None:
-    """Nothing remains of a longer secret, or of one that overlaps."""
-    message = pb.RunFunctionRequest()
-    for number, value in enumerate(
-        [b"hunter2-marker", b"hunter2-marker-of-more", b"er-of-more-te"]
-    ):
-        message.credentials["api"].credential_data.data[str(number)] = value
-    data = message.SerializeToString()
-    assert redaction.redact_text("<hunter2-marker-of-more-text>", data) == "<[secret]xt>"
-    assert redaction.redact_text("<hunter2-marker-of-more>", data) == "<[secret]>"
-    assert redaction.redact_text("<hunter2-marker-of>", data) == "<[secret]-of>"
-    assert redaction.redact_text("<er-of-more-te>", data) == "<[secret]>"
-
-
-def test_letters_beyond_ascii_are_known_in_both_cases() -> None:
-    """Programs convert the case of a whole text."""
-    for text in ("pässwörd-é", "PÄSSWÖRD-É", "Pässwörd-é"):
-        assert redact(f"x {text}", "Pässwörd-é") == "x [secret]"
-
-
 def test_half_of_a_surrogate_pair_is_a_character() -> None:
     """JSON allows a lone surrogate, and so do strings of programs."""
     text = redact("x hunter2-\ud800-x \udfff", '{"key": "hunter2-\\ud800-x"}')
     assert text == "x [secret] \udfff"
-
-
-def test_ellipsis_that_is_escaped_cuts_as_well() -> None:
-    """JSON escapes it."""
-    assert redact('"dial hunter2-mar\\u2026"', MARKER) == '"dial [secret]\\u2026"'
-
-
-def test_base64_that_was_cut_is_known() -> None:
-    """The text must have eight characters."""
-    encoded = to_base64(f"password: {MARKER}-of-more")
-    assert redact(f'cannot read "{encoded[:32]}…"', f"{MARKER}-of-more") == (
-        f'cannot read "{encoded[:13]}[secret]…"'
-    )
 
 
 def test_request_with_a_broken_part_withholds_the_text() -> None:

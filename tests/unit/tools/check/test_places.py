@@ -1,9 +1,10 @@
 """`check` points to the lines that an editor shows."""
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
-from support.check_helpers import found, ours
+from support.check_helpers import found, ours, peer, told
 
 # What `str.splitlines` also splits at.
 SEPARATORS = ["\u2028", "\u2029", "\x85", "\x0c", "\x1c"]
@@ -58,3 +59,38 @@ def test_lines_end_at_line_feeds_only(
     assert places(separator) == places("é")
     rules = {rule for rule, _ in places(separator)}
     assert {"constant-name", "constant-event", "unknown-dependency"} < rules
+
+
+ONE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+  annotations: {gotemplating.fn.crossplane.io/composition-resource-name: one}
+data: {no: "1"}
+"""
+TWO = ONE.replace("name: one", "name: two")
+
+
+def test_finding_in_one_of_several_templates_is_at_its_line(tmp_path: Path) -> None:
+    """They are read as one text, and no author has a file of that text."""
+    lines = [line for text in (ONE, TWO) for line in ("  - |", *indent(text, " " * 4).splitlines())]
+    report = found(tmp_path, peer("source: Inline", "inline:", "  templates:", *lines))
+    assert [told(finding)[1] for finding in report.findings if finding.rule != "program"] == [
+        "10:13",
+        "17:13",
+        "12:12",
+        "19:12",
+    ]
+
+
+def test_finding_in_one_of_several_files_names_the_file(tmp_path: Path) -> None:
+    directory = tmp_path / "programs" / "templates"
+    directory.mkdir(parents=True)
+    (directory / "a.tmpl").write_text(ONE)
+    (directory / "b.tmpl").write_text(TWO)
+    step = peer("source: FileSystem", "fileSystem: {dirPath: /templates}")
+    report = found(tmp_path, step, programs=tmp_path / "programs")
+    spans = [str(finding.diagnostic.span) for finding in report.findings]
+    places = ["a.tmpl:4:9", "b.tmpl:4:9", "a.tmpl:6:8", "b.tmpl:6:8"]
+    assert spans == [str(directory / place) for place in places]

@@ -8,11 +8,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import yaml
 from google.protobuf import json_format
 from support.commands import Run
 from support.function_servers import serving
 
+from function_script import __version__
 from function_script.cli import exit_codes
+from function_script.documents import to_yaml_stream
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
@@ -405,9 +408,9 @@ def test_function_that_nothing_runs_is_reported_once(project: Path, run: Run) ->
     (project / "composition.yaml").unlink()
     printed = run("compare").out
     assert printed.count("nothing says how function") == 1
-    assert "  = for the same reason: b/composition.yaml buckets" in printed
-    item = "- not compared, `a/composition.yaml buckets`, `b/composition.yaml buckets`: "
-    assert item in run("compare", "-o", "markdown").out
+    titles = "in a/composition.yaml buckets, b/composition.yaml buckets"
+    assert f"  = {titles}\n" in printed
+    assert f"  - `{titles}`\n" in run("compare", "-o", "markdown").out
 
 
 def test_errors_on_both_sides_are_neither_equal_nor_different(project: Path, run: Run) -> None:
@@ -522,6 +525,55 @@ def test_composition_without_go_templates_has_nothing_to_compare(project: Path, 
     assert "nothing to compare" in run("compare", "--fail-on", "not-compared").out
 
 
+OWN = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {{name: function-script}}
+spec: {{package: "localhost:1/example/function-script:VERSION"}}
+"""
+ITSELF = "With Go templates that this function runs already: 1 Composition. See --with."
+OWN_VERSIONS = {
+    "same": (OWN.replace("VERSION", f"v{__version__}"), "nothing to compare", ITSELF),
+    "no Function": ("", "nothing to compare", ITSELF),
+    "another": (OWN.replace("VERSION", "v0.0.9"), "not compared", "function-script:v0.0.9"),
+    "at an address": (
+        FUNCTIONS.replace("function-go-templating", "function-script"),
+        "1 XR  equal",
+        "1 of 1 Compositions change nothing.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("functions", "verdict", "text"), OWN_VERSIONS.values(), ids=OWN_VERSIONS)
+def test_step_that_calls_this_function_has_no_other_side(
+    project: Path, twin: Twin, run: Run, functions: str, verdict: str, text: str
+) -> None:
+    """Another version of it is one, and so is one at an address."""
+    composition = COMPOSITION.replace("name: function-go-templating", "name: function-script")
+    _write(project, "composition.yaml", composition)
+    _write(project, "functions.yaml", functions.format(address=twin.address))
+    request: Object = {
+        "observed": {"composite": {"resource": yaml.safe_load(XR)}},
+        "input": yaml.safe_load(composition)["spec"]["pipeline"][0]["input"],
+    }
+    _write(project, "a.case.yaml", to_yaml_stream([{"request": request, "expect": {}}]))
+    printed = run("compare", "--offline").out
+    assert printed.splitlines()[0].endswith(verdict.replace("1 XR", "1 XR, 1 request"))
+    assert text in printed
+
+
+def test_step_that_calls_this_function_runs_here_beside_others(
+    project: Path, twin: Twin, run: Run
+) -> None:
+    head, step = COMPOSITION.split("  - step: render")
+    body = step.split("  - step: later")[0]
+    own = body.replace("name: function-go-templating", "name: function-script")
+    _write(project, "composition.yaml", f"{head}  - step: own{own}  - step: render{body}")
+    assert "1 XR  equal" in run("compare").out
+    twin.change = spec(size=2)
+    assert json.loads(run("compare", "-o", "json").out)["compositions"][0]["differences"]
+
+
 def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
     twin.change = UNREADY
     sentence = f'resource "bucket-0": ready is "false" {WITH} "true" here'
@@ -530,7 +582,8 @@ def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
         "|---|---:|---|\n"
         "| `composition.yaml buckets` | 1 XR | different |\n"
         "\n"
-        f"- `composition.yaml:19:11`: `{sentence}`\n"
+        f"- **difference** `composition.yaml:19:11`: `{sentence}`\n"
+        '  - `for the XR in "xr.yaml"`\n'
         "\n"
         "0 of 1 Compositions change nothing.\n"
     )

@@ -10,7 +10,7 @@ from textwrap import dedent
 import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
-from support import plans
+from support import one_step, plans
 from support.commands import Run
 from support.paths import ROOT
 
@@ -85,6 +85,17 @@ def test_equal_versions_change_nothing(run: Run) -> None:
     assert run(*VERSIONS, *FAIL_ON).out == (
         "new/composition.yaml buckets  1 XR  equal\n\n1 of 1 Compositions change nothing.\n"
     )
+
+
+def test_default_of_the_xrd_is_that_of_each_version(project: Path, run: Run) -> None:
+    for version, number in (("old", 5), ("new", 7)):
+        names = "names: {type: array, items: {type: string}}"
+        fields = f"{{size: {{type: integer, default: {number}}}, {names}}}"
+        xrd = one_step.xrd(f"spec: {{type: object, properties: {fields}}}", "XBucket")
+        (project / version / "xrd.yaml").write_text(xrd)
+        edit(project / version / "composition.yaml", "size: 1", "size: {{ spec.size }}")
+    text = run(*VERSIONS, "--variants", "0").out
+    assert "spec.size is 5 in old, and 7 here" in text
 
 
 NEXT_STEP = """\

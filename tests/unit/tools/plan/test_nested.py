@@ -45,6 +45,16 @@ def test_inner_xr_may_get_another_composition(plan: Plan, place: str) -> None:
     assert f"  --> {file}" in text
 
 
+def test_inner_xr_that_is_paused_from_now_on_stays(plan: Plan) -> None:
+    """Crossplane does nothing for it then, and destroys nothing."""
+    name = "            script.fn.crossplane.io/composition-resource-name: inner\n"
+    paused = f'{name}            crossplane.io/paused: "true"\n'
+    plan.write("outer.yaml", OUTER, OUTER.replace(name, paused))
+    outer, inner = plan.find_rows(*nested())
+    assert (outer["verdict"], inner["verdict"]) == ("planned", "stays")
+    assert inner["reason"] == "it is paused"
+
+
 def test_inner_xr_without_its_next_composition_is_unknown(plan: Plan) -> None:
     plan.write("outer.yaml", OUTER, OUTER + REFERENCE)
     assert 'unknown: the dump lacks Composition "others"\n  = XBucket/demo\n' in plan(*nested())

@@ -10,9 +10,10 @@ from function_script.sandbox.pool import Pool
 from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner
-from function_script.tools.plan.sides import Renderings
+from function_script.tools.plan.sides import load
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
+from function_script.tools.render.sides import Sides
 
 MANIFESTS = [
     *nested(),
@@ -42,10 +43,10 @@ def test_number_of_processes_follows_that_of_xrs(
     project = plan.directory
     monkeypatch.setattr(planning.capacity, "heavy_slots", lambda: 3)
     cluster = Dump(("", each) for each in [XRD, *(xr(str(number)) for number in range(xr_count))])
-    files = Project.of([project], allowed=None)
+    allowed = Project.of([project], allowed=None)
     os.mkfifo(project / "pipe")
-    renderings = Renderings(cluster, files, renderer.Options(), pool)
-    planner = Planner(cluster, renderings, project / "new", None)
+    sides = Sides(pool, allowed, renderer.Options(), [])
+    planner = Planner(cluster, sides, load(project / "new", allowed, sides, None))
     assert planner.count_processes([project]) == count
     # It can be read once.
     assert planner.count_processes([project, project / "pipe"]) == 1

@@ -308,7 +308,7 @@ UNKNOWN = {
         'the dump lacks Secret "password" with connection details',
     ),
     "function": (LIVE, OTHER, (), "it cannot be rendered"),
-    "step": (LIVE, OTHER, ("--function", "b=skip"), 'step "other" was left out'),
+    "step": (LIVE, OTHER, ("--function", "b=skip"), 'step "other" is left out'),
 }
 
 
@@ -397,6 +397,94 @@ def test_new_xrd_is_compared_with_every_xr(plan: Plan) -> None:
     (row,) = plan.find_rows(*LIVE)
     assert row["verdict"] == "invalid"
     assert "count" in str(row["reason"])
+
+
+def test_default_of_a_new_xrd_is_a_change(plan: Plan) -> None:
+    """XRs get it when they are read, also those that keep their revision."""
+    text = COMPOSITION.replace("size: 1", "size: {{ spec.size | default(1) }}")
+    plan.write("composition.yaml", text)
+    size = '"size": {"type": "integer", "default": 5}'
+    xrd = json.dumps(XRD).replace('"region":', f'{size}, "region":')
+    (plan.directory / "new" / "xrd.yaml").write_text(xrd)
+    change = "2 objects of 1 XR: spec.size: 1 becomes 5"
+    assert change in plan(*LIVE)
+    assert change in plan(xr(compositionUpdatePolicy="Manual"), *buckets())
+    paused = xr()
+    paused["metadata"]["annotations"] = {"crossplane.io/paused": "true"}
+    assert "outside of the change: it is paused" in plan(paused, *buckets())
+    # The Composition is no part of the change.
+    (plan.directory / "new" / "composition.yaml").unlink()
+    dump = to_yaml_stream([XRD, yaml.safe_load(text), *LIVE])
+    assert change in plan.of_dump(dump).out
+
+
+def test_field_that_a_new_xrd_lacks_is_unknown(plan: Plan) -> None:
+    """The API server drops it from the XR."""
+    xrd = json.dumps(XRD).replace('"region"', '"place"')
+    (plan.directory / "new" / "xrd.yaml").write_text(xrd)
+    text = plan(*LIVE)
+    assert "unknown: with the XRD after the change it has an unknown field of the XR: " in text
+
+
+def test_xr_whose_composition_is_removed_is_unknown(plan: Plan) -> None:
+    (plan.directory / "new" / "composition.yaml").write_text(
+        COMPOSITION.replace("name: buckets", "name: others")
+    )
+    text = plan(*LIVE, flags=("--fail-on", "unknown"), code=exit_codes.REPORTED)
+    assert text.startswith('unknown: there is no Composition "buckets" after the change\n')
+    assert text.endswith('No XR of the dump has Composition "others".\n')
+
+
+def test_folder_without_a_change_is_an_error(plan: Plan) -> None:
+    """An XRD as the dump has it is none."""
+    (plan.directory / "new" / "composition.yaml").unlink()
+    (plan.directory / "new" / "xrd.yaml").write_text(json.dumps(XRD))
+    printed = plan.of_dump(to_yaml_stream([XRD, *LIVE]), code=exit_codes.PROBLEM)
+    assert 'cannot plan: there is no Composition in "new"' in printed.err
+
+
+def test_composition_without_an_xr_is_named(plan: Plan) -> None:
+    """The dump may be that of another cluster."""
+    note = 'No XR of the dump has Composition "buckets".'
+    for form in ("text", "json", "markdown"):
+        assert note in plan.of_dump(to_yaml_stream([XRD]), "-o", form).out.replace('\\"', '"')
+
+
+def test_template_of_a_chart_is_named(plan: Plan) -> None:
+    templates = plan.directory / "new/chart/templates"
+    templates.mkdir(parents=True)
+    (templates.parent / "Chart.yaml").write_text("name: chart\n")
+    (templates / "composition.yaml").write_text(COMPOSITION)
+    note = '"new/chart/templates/composition.yaml" is left out: it is a template of a Helm chart.'
+    assert note in plan(*LIVE)
+
+
+def test_object_that_neither_side_desires_is_drift(plan: Plan) -> None:
+    """It goes with or without the change."""
+    more = xr(count=3)
+    more["spec"]["count"] = 2
+    text = plan(more, *buckets(count=3))
+    assert 'drift: resource "bucket-2" (the next reconcile destroys its Bucket) is not what' in text
+    assert "1 XR looked at, 1 with drift." in text
+
+
+def test_objects_of_an_xr_without_its_xrd_are_unknown(plan: Plan) -> None:
+    """The XR above destroys it, and so all that it composes."""
+    inner = "        apiVersion: example.org/v1\n        kind: XBucket\n"
+    other = inner.replace("example.org", "s3.example.org").replace("XBucket", "XOther")
+    before = OUTER.replace(inner, other)
+    plan.write("outer.yaml", before, before.replace("resource-name: inner", "resource-name: other"))
+    text = json.dumps(nested()[:3]).replace(
+        '"example.org/v1", "kind": "XBucket"', '"s3.example.org/v1", "kind": "XOther"'
+    )
+    definition, outer, live = json.loads(text)
+    reference = {"apiVersion": "s3.example.org/v1", "kind": "XOther", "name": "demo"}
+    outer["spec"]["crossplane"]["resourceRefs"] = [reference]
+    flags = ("--fail-on", "unknown")
+    printed = plan(definition, outer, live, flags=flags, code=exit_codes.REPORTED)
+    assert "1 to add, 0 to change, 1 to destroy" in printed
+    assert "unknown: the dump lacks its XRD, and the XR above it changes or destroys it" in printed
+    assert "  = XOther/demo" in printed
 
 
 def test_objects_of_a_new_xr_are_unknown(plan: Plan) -> None:
@@ -491,8 +579,12 @@ def test_programs_in_files_are_those_of_each_side(plan: Plan) -> None:
 
 POD = "kind: Pod\napiVersion: v1\nmetadata: "
 BROKEN = {
-    "empty": ("", "the dump has no objects"),
+    "empty": ("", "cannot read the dump: it has no objects"),
     "truncated": ('{"apiVersion": "v1", "kind"', "it is not JSON"),
+    "without its end": (
+        "apiVersion: v1\nitems:\n- kind: Pod\n  apiVersion: v1\n  metadata: {name: a}\n",
+        "the end is missing",
+    ),
     "other": ("a: 1\n", "a value that is no object"),
     "no name": (f"{POD}{{}}\n", "no metadata.name"),
     "two clusters": (

@@ -17,9 +17,10 @@ from function_script.sandbox.pool import Pool
 from function_script.tools.manifests import compare_values
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner, XrPlan
-from function_script.tools.plan.sides import Renderings
+from function_script.tools.plan.sides import load
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
+from function_script.tools.render.sides import Sides
 
 EDITS = 60
 SEED = 31
@@ -138,8 +139,8 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path, pool: Pool) -> Non
         file.write_text(to_yaml_stream([composition(new)]))
         project = Project.of([tmp_path], allowed=None)
         dump = dump_of(core, old)
-        renderings = Renderings(dump, project, renderer.Options(), pool)
-        (plan,) = Planner(dump, renderings, tmp_path, None).plan()
+        sides = Sides(pool, project, renderer.Options(), [])
+        (plan,) = Planner(dump, sides, load(tmp_path, project, sides, None)).plan()
         assert plan.verdict in {"planned", "unchanged"}, plan
         assert not plan.drift
         before = live(core)

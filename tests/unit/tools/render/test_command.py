@@ -321,6 +321,75 @@ def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path, run: R
     assert "note: " not in run(*RENDER, *flags, "--quiet").err
 
 
+PAUSED = 'annotations: {crossplane.io/paused: "true"}'
+OBSERVED = """\
+apiVersion: v1
+kind: Thing
+metadata:
+  name: demo-gone
+  namespace: here
+  annotations: {crossplane.io/composition-resource-name: gone}
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "flags", "count"),
+    [
+        pytest.param(STEP + SCRIPT, (), 1, id="desired-no-longer"),
+        pytest.param(STEP + SCRIPT, ("--quiet",), 0, id="quiet"),
+        pytest.param(STEP + SCRIPT + REMOTE, (SKIP,), 0, id="a-step-left-out-may-desire-it"),
+    ],
+)
+def test_observed_resource_that_no_step_desires_is_noted(
+    tmp_path: Path, run: Run, steps: str, flags: tuple[str, ...], count: int
+) -> None:
+    """A loop over nothing gives no error, and deletes what is there."""
+    err = run(*RENDER, example(tmp_path, steps, observed=OBSERVED), *flags).err
+    note = 'Crossplane would delete Thing "demo-gone": no step desires the resource "gone"'
+    assert err.count(f"note: {note}\n") == count
+
+
+@pytest.mark.parametrize("mark", ["deletionTimestamp: 2020-01-01T00:00:00Z", PAUSED])
+def test_nothing_is_desired_of_an_xr_whose_steps_do_not_run(
+    tmp_path: Path, run: Run, mark: str
+) -> None:
+    xr = XR.replace("metadata:\n", f"metadata:\n  {mark}\n")
+    assert "would delete" not in run(*RENDER, example(tmp_path, xr=xr, observed=OBSERVED)).err
+
+
+DETAILS = """\
+      script: |
+        def main(req):
+            return {"desired": {"composite": {"connection_details": {"user": "a", "key": "b"}}}}
+"""
+LEGACY = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: CompositeResourceDefinition
+metadata: {name: xthings.example.org}
+spec:
+  group: example.org
+  names: {kind: XThing, plural: xthings}
+  versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {}}}]
+"""
+CLUSTER_SCOPED = XR.replace("  namespace: here\n", "")
+
+
+@pytest.mark.parametrize(
+    ("files", "is_noted"),
+    [
+        pytest.param({}, True, id="a-namespace"),
+        pytest.param({"xr": CLUSTER_SCOPED}, False, id="it-may-be-a-legacy-one"),
+        pytest.param({"xr": CLUSTER_SCOPED, "xrd": LEGACY}, False, id="legacy"),
+    ],
+)
+def test_connection_details_that_nobody_gets_are_noted(
+    tmp_path: Path, run: Run, files: dict[str, str], is_noted: bool
+) -> None:
+    err = run("render", example(tmp_path, STEP + DETAILS, **files)).err
+    note = 'Crossplane drops the connection details of XThing "demo", key, user: '
+    assert (f"note: {note}" in err) == is_noted
+
+
 CLOCK = """\
   - step: clock
     functionRef:

@@ -245,6 +245,23 @@ def test_fatal_result_names_what_earlier_steps_missed() -> None:
         assert caught.value.diagnostics[0].notes == notes
 
 
+def test_required_object_of_another_version_is_told() -> None:
+    """A function reads newer EnvironmentConfigs than the file has."""
+    kind: Object = {"kind": "EnvironmentConfig", "metadata": {"name": "a"}}
+    selector: Object = {"api_version": "example.org/v1beta1", "kind": "EnvironmentConfig"}
+    ask = asks(one={**selector, "match_name": "a"}, other={**selector, "match_name": "b"})
+    fatal: Object = {**ask, "results": [{"severity": "SEVERITY_FATAL", "message": "boom"}]}
+    there = [{"apiVersion": f"{group}/v1alpha1", **kind} for group in ("example.org", "other.org")]
+    with pytest.raises(FatalError) as caught:
+        run(script(fatal), {}, required=there)
+    subject = "EnvironmentConfig of example.org/v1beta1 named"
+    there_is = "there is one of example.org/v1alpha1"
+    assert caught.value.diagnostics[0].notes == (
+        f'required resource "one" was not found: {subject} "a"; {there_is}',
+        f'required resource "other" was not found: {subject} "b"',
+    )
+
+
 def test_response_without_state_leaves_none() -> None:
     first = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
 

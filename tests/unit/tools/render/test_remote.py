@@ -13,7 +13,7 @@ from function_script.tools.render import remote
 from function_script.tools.render.renderer import Options
 from function_script.tools.render.requirements import StepCall
 from function_script.tools.render.runtimes.address import Remote
-from function_script.tools.render.runtimes.model import FunctionCaller
+from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
 from function_script.tools.render.steps import Step
 
 STEP = Step(index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={})
@@ -55,7 +55,7 @@ def test_function_that_does_not_answer_is_waited_for_once() -> None:
     """A command calls it for each XR; one that answers in the meantime is called again."""
     options = Options()
     caller = FunctionCaller(None, options)
-    dead = Remote.at("127.0.0.1:1", "f")
+    dead = Remote(address="127.0.0.1:1")
     for timeout_seconds in (0.3, PATIENCE_SECONDS):
         started = time.monotonic()
         with pytest.raises(ProgramError, match="no function answers"):
@@ -63,5 +63,18 @@ def test_function_that_does_not_answer_is_waited_for_once() -> None:
         assert time.monotonic() - started < 5
     with serving(echo) as address:
         options.servers.silent.add(address)
-        reply = Remote.at(address, "f").call(StepCall(STEP, REQUEST, PATIENCE_SECONDS), caller)
+        reply = Remote(address=address).call(StepCall(STEP, REQUEST, PATIENCE_SECONDS), caller)
     assert reply.response.meta.tag == "t"
+
+
+@pytest.mark.parametrize(
+    ("package", "way"),
+    [
+        pytest.param("example.org/function-go-templating:v1", "f=local", id="runs-here"),
+        pytest.param("example.org/function-kcl:v1", "f=…", id="another"),
+    ],
+)
+def test_hint_for_a_function_that_could_run_here_says_so(package: str, way: str) -> None:
+    """The examples of function-go-templating are for one that is served beside."""
+    function = FunctionReference(step=STEP, options=Options(), package=package)
+    assert Remote.at("127.0.0.1:1", function).hint.endswith(f" --function {way}")

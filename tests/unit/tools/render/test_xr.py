@@ -148,6 +148,18 @@ def test_foreign_observed_resources_are_refused() -> None:
     assert str(problems[2].span) == "observed.yaml:9"
 
 
+def test_secret_of_connection_details_among_the_observed_is_told_its_file() -> None:
+    """An author who mocks connection details writes it beside the resource that names it."""
+    spec: Object = {"writeConnectionSecretToRef": {"name": "a-details"}}
+    metadata: Object = {"name": "a-details", "namespace": "default"}
+    secret: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
+    with pytest.raises(InputError) as caught:
+        render_once(observed=[{**observed("a"), "spec": spec}, secret])
+    (problem,) = caught.value.diagnostics
+    assert problem.hint is not None
+    assert "credentials.yaml or required.yaml" in problem.hint
+
+
 @pytest.mark.parametrize("missing", ["apiVersion", "kind", "metadata"])
 def test_xr_without_identity_is_refused(missing: str) -> None:
     xr = {key: value for key, value in XR.items() if key != missing}

@@ -1,0 +1,38 @@
+"""Values of the request that are not there: those that may be missing, and those in another place.
+
+A document or a resource that needs a value of an observed resource may wait for it. The advice is
+certain for a template whose line has text in front of the value: with ``missing: Defer`` the value
+leaves a gap in a document that can be identified without it.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from function_script.texts.field_names import ROOTS
+
+OBSERVED: Final = "observed.resources"
+"""The path of what has such values."""
+DOCUMENT_WAITS: Final = "`missing: Defer` in the input makes this document wait for it"
+RESOURCE_WAITS: Final = "`missing: Defer` in the input makes this resource wait for it"
+FUNCTION_WAITS_NOW: Final = "an object that is a function waits: rsp.resource(name, lambda: {...})"
+"""The advice for a script whose input has ``missing: Defer``."""
+FUNCTION_WAITS: Final = f"with `missing: Defer` in the input, {FUNCTION_WAITS_NOW}"
+# A key or other text, and values in it. The name and the kind of a document cannot wait.
+_BEFORE: Final = re.compile(
+    r"(?!---|[\"']?(?:apiVersion|kind)\b)(?!.*\.fn\.crossplane\.io/)"
+    r"[ \t]*[^\s{}#](?:[^{}#]|\{\{[^{}]*\}\})*"
+)
+
+
+def can_wait_behind(text: str) -> bool:
+    """Report whether a document can wait for a value that its line has behind ``text``."""
+    return _BEFORE.fullmatch(text) is not None
+
+
+def is_below_resource(name: str, names: Collection[str]) -> bool:
+    """Report whether a field is one of an object, and the names are of what is around the object.
+
+    A resource of a request has its object in the field ``resource``.
+    """
+    return name in ROOTS and "resource" in names and "apiVersion" not in names
