@@ -235,7 +235,7 @@ def _reject_nameless(
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
     elif _META_GROUP.match(str(document.value.get("apiVersion"))):
         problem = f"this is not a meta document of {dialect.meta_api_version}"
-        hint = f"write apiVersion: {dialect.meta_api_version}"
+        hint, code = f"write apiVersion: {dialect.meta_api_version}", Code("nameless", "apiVersion")
     else:
         code = Code("nameless")
         keys = {key.rpartition("/")[2]: key for key in annotations}

@@ -5,12 +5,14 @@ module ``lint``. An analysis that is unsure finds nothing.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from function_script.engines import secret_fields
+from function_script.engines.recent import remembered
 from function_script.request import objects
+from function_script.request.limits import Limits
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
 from function_script.request.reader import child
@@ -43,6 +45,11 @@ CONSTANT_TYPES: Final[dict[type, str]] = {
 
 QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
 """A name that is written out, in quotes."""
+_WORDS: Final = r"""[^()"'#\n]|"[^"\n]*"|'[^'\n]*'"""
+CONDITION_CALL: Final = (
+    rf"\b(?:is_ready|get_condition)\((?:(?:{_WORDS}|\((?:{_WORDS})*\))*,)?\s*{QUOTED}\s*\)"
+)
+"""A call of the library with the type of a condition behind the object, or behind a filter."""
 _OWN_NAMESPACE: Final = re.compile(r"metadata\W{1,4}namespace")
 
 
@@ -59,8 +66,13 @@ class Mention(NamedTuple):
     span: Span
 
 
-CallKind: TypeAlias = Literal["clock", "credentials", "observed", "readiness", "required"]
-"""A kind of calls: those that read the clock, getters, and `is_ready` of an observed resource."""
+CallKind: TypeAlias = Literal[
+    "clock", "condition", "credentials", "observed", "readiness", "required"
+]
+"""A kind of calls: those that read the clock, getters, and `is_ready` of an observed resource.
+
+Those of ``condition`` have the type of one.
+"""
 # The parts of the request that have the names which getters take.
 _PARTS: Final[Mapping[CallKind, Path]] = {
     "credentials": ("credentials",),
@@ -115,6 +127,10 @@ class FieldComparison(NamedTuple):
     is_default: bool = False
 
 
+# The programs of a pipeline, of which `check` reads one after the other.
+_MAX_RECENT: Final = 16
+# An analysis has none; the identity is a part of the key.
+_LIMITS: Final = Limits()
 _Use = TypeVar("_Use", FieldAccess, FieldComparison)
 
 
@@ -151,6 +167,11 @@ def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[Fiel
     return [read._replace(is_guarded=read.is_guarded or read.path in tested) for read in reads]
 
 
+@remembered(_MAX_RECENT)
+def _find_reads(program: Program, _: Limits, lint: "Lint") -> Sequence[FieldAccess]:
+    return [access for access in lint.find_accesses(program) if not access.is_use]
+
+
 class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
@@ -166,9 +187,9 @@ class Lint:
         """Find the fields of the request that a program certainly reads, and their uses."""
         return ()
 
-    def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the lookups alone."""
-        return [access for access in self.find_accesses(program) if not access.is_use]
+    def find_reads(self, program: Program) -> Sequence[FieldAccess]:
+        """Find the lookups alone: once, though every rule and every run asks for them."""
+        return _find_reads(program, _LIMITS, self)
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""
@@ -205,6 +226,13 @@ class Lint:
 
     def find_dependencies(self, _program: Program) -> Iterable[Mention]:
         """Find names of resources that others depend on."""
+        return ()
+
+    def find_awaited(self, _program: Program) -> Iterable[tuple[str, str, Mention]]:
+        """Find the rules of resources that others or their readiness wait for.
+
+        Each has the resource's name, and the rule as in ``ready-when``: a path, for example.
+        """
         return ()
 
     def find_moved_from(self, _program: Program) -> Iterable[Mention]:

@@ -112,6 +112,17 @@ class TemplateLint(Lint, ABC):
             name = mention.text.partition(":")[0].strip()
             yield mention._replace(text=name, span=replace(mention.span, width=len(name)))
 
+    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
+        """Find the paths in annotations ``depends-on``, and ``ready-when`` of documents."""
+        for mention in self._names_in("depends-on", program):
+            name, _, path = mention.text.partition(":")
+            if path.strip():
+                yield name.strip(), path.strip(), mention
+        for mention in self._names_in("ready-when", program):
+            resource = _find_resource_name(mention)
+            if resource is not None:
+                yield resource, mention.text, mention
+
     def find_moved_from(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``moved-from``."""
         return self._names_in("moved-from", program)
@@ -165,6 +176,16 @@ class TemplateLint(Lint, ABC):
                 document = {}
             else:
                 document[number] = lines[number]
+
+
+def _find_resource_name(mention: Mention) -> str | None:
+    """Return the name of the resource in whose document a text is, if it is written out."""
+    lines = mention.source.text.split("\n")
+    before = "\n".join(lines[: mention.span.line])
+    first = max((match.start() for match in _SEPARATOR.finditer(before)), default=0)
+    document = _SEPARATOR.split(mention.source.text[first:].removeprefix("---"))[0]
+    names = [match["key"] or match["call"] for match in _RESOURCE_NAME_LINE.finditer(document)]
+    return names[0] if len(names) == 1 else None
 
 
 def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, Span]]:

@@ -42,14 +42,23 @@ class Note(NamedTuple):
 
 
 CodeName: TypeAlias = Literal[
-    "duplicate-key", "duplicate-name", "limit", "nameless", "no-runtime", "program", "unknown-field"
+    "duplicate-key",
+    "duplicate-name",
+    "limit",
+    "nameless",
+    "no-runtime",
+    "program",
+    "undesired",
+    "unknown-field",
+    "unselected",
 ]
 
 
 class Code(NamedTuple):
     """The identity of a problem for code, which reads no words.
 
-    ``subject`` is a key, a name or a limit. A problem of the ``program`` is the same with any data.
+    ``subject`` is a key, a name or a limit; of an ``undesired`` dependency it is the name that is
+    meant, or empty. A problem of the ``program`` is the same with any data.
     """
 
     name: CodeName

@@ -47,6 +47,18 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return matches[0] if len(matches) == 1 else None
 
 
+def find_slip(name: str, names: Iterable[str]) -> str | None:
+    """Return the nearest name if a slip of a finger alone makes the difference.
+
+    Two letters are swapped, or one inside of the name is missing or added: at its end it may make
+    a plural, which is another name.
+    """
+    near = nearest(name, names)
+    short, long = sorted((name.lower(), (near or "").lower()), key=len)
+    parts = {long[:at] + long[at + 1 :] for at in range(len(long) - 1)}
+    return near if short in parts or sorted(short) == sorted(long) else None
+
+
 def _in_spelling_of(name: str, matches: list[str]) -> list[str]:
     """Return those of one word that are spelt most as ``name`` is: ``to_yaml``, not ``toYaml``."""
     if same_letters := [each for each in matches if each.lower() == name.lower()]:

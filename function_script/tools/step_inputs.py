@@ -14,7 +14,7 @@ from function_script.request.reader import child, format_path
 from function_script.request.remote import parsing
 from function_script.request.remote.content import Content
 from function_script.request.remote.reference import RemoteReference
-from function_script.request.values import Object, Readable
+from function_script.request.values import Object, Readable, Value
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 from function_script.tools import manifests
@@ -32,6 +32,8 @@ _INPUT_REF_PATHS: Final = ((_INPUT_REF,), ("functionRef", _INPUT_REF))
 _OPERATIONS: Final = "ops.crossplane.io"
 _GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
 _PATCHES: Final = "patch-and-transform"
+# The objects that a built-in function selects.
+_SELECTED: Final = ("environmentConfigs", "extraResources")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +290,56 @@ def validate(value: Object) -> None:
         problems.append(problem._replace(path=f"input{separator}{problem.path}").to_diagnostic())
     if problems:
         raise InputError(*problems)
+
+
+def find_requirements(step: Object) -> Iterator[tuple[objects.Path, str]]:
+    """Yield the paths of the requirements that a step declares, with the names they get.
+
+    They are those of the step itself, of an input of ours, and of one of a built-in function.
+    """
+    path: objects.Path
+    for index, entry in enumerate(manifests.objects_at(step, "requirements", "requiredResources")):
+        yield ("requirements", "requiredResources", index), str(entry.get("requirementName"))
+    path = ("input", "requirements", "resources")
+    section = objects.find_path(step, path)
+    for name in section if isinstance(section, dict) else ():
+        yield (*path, name), name
+    for key in _SELECTED:
+        path = ("input", "spec", key)
+        for index, source in enumerate(manifests.objects_at(step, *map(str, path))):
+            into = source.get("into")
+            name = into if isinstance(into, str) else f"environment-config-{index}"
+            yield (*path, index), name
+
+
+def find_selecting_paths(value: Object) -> Iterator[tuple[objects.Path, str, bool]]:
+    """Yield the paths in the XR by which an input selects objects, each with its place there.
+
+    The input is ours, or that of a built-in function. The last item of each reports whether it does
+    without the field.
+    """
+    resources = manifests.object_at(value, "requirements", "resources")
+    for name in resources:
+        above: objects.Path = ("requirements", "resources", name, "fromFieldPath")
+        is_optional = manifests.object_at(resources, name).get("optional") is True
+        fields = manifests.object_at(resources, name, "fromFieldPath")
+        labels = manifests.object_at(fields, "matchLabels")
+        places: list[tuple[objects.Path, Value]] = [
+            *(((key,), text) for key, text in fields.items()),
+            *((("matchLabels", key), text) for key, text in labels.items()),
+        ]
+        for place, text in places:
+            if isinstance(text, str):
+                yield (*above, *place), text, is_optional
+    for part in _SELECTED:
+        for index, source in enumerate(manifests.objects_at(value, "spec", part)):
+            matchers = manifests.objects_at(source, "selector", "matchLabels")
+            for number, matcher in enumerate(matchers):
+                text = matcher.get("valueFromFieldPath")
+                if isinstance(text, str) and matcher.get("type") != "Value":
+                    below = ("spec", part, index, "selector", "matchLabels", number)
+                    is_optional = matcher.get("fromFieldPathPolicy") == "Optional"
+                    yield (*below, "valueFromFieldPath"), text, is_optional
 
 
 def check_program(step: inputs.Step) -> None:

@@ -28,6 +28,7 @@ BROKEN = {
 }
 REFERENCE: Object = {"name": "network", "namespace": "platform"}
 NAME = "script.fn.crossplane.io/input"
+PROGRAM = "script.fn.crossplane.io/program"
 LANGUAGES = pytest.mark.parametrize("language", list(KINDS))
 
 
@@ -47,7 +48,7 @@ def stored(language: str, **fields: object) -> Object:
 
 def call(step_input: Object, *items: Object, **parts: object) -> pb.RunFunctionResponse:
     """The response to a request in which Crossplane has looked for the object."""
-    fetched = {NAME: {"items": [{"resource": item} for item in items]}}
+    fetched = builders.required(NAME, *items)
     required = {**fetched, **cast("dict[str, object]", parts.pop("required", {}))}
     return builders.call(builders.request(step_input, required_resources=required, **parts))
 
@@ -97,8 +98,7 @@ def test_text_field_of_an_input_is_a_program_as_of_any_object(language: str) -> 
     place["fieldPath"] = FIELDS[language]
     value = step(language, source="RequiredResource", requiredResource=place)
     del value["inputRef"]
-    fetched = {"items": [{"resource": stored(language, ttl="never")}]}
-    required = {"script.fn.crossplane.io/program": fetched}
+    required = builders.required(PROGRAM, stored(language, ttl="never"))
     assert text(builders.call(builders.request(value, required_resources=required))) == "{}"
 
 
@@ -132,7 +132,7 @@ def test_requirements_modules_and_credentials_come_from_the_object(language: str
     assert set(waiting.requirements.resources) == {NAME, "zone"}
     assert list(waiting.results) == []
     zone: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "zone"}}
-    required = {"zone": {"items": [{"resource": zone}]}}
+    required = builders.required("zone", zone)
     assert text(call(step(language), whole, required=required)) == "{}"
     missing = stored(language, credentials=["cloud"])
     message = builders.fatal(call(step(language), missing))
@@ -145,17 +145,14 @@ def test_program_of_the_object_may_be_elsewhere_again(language: str) -> None:
     whole = stored(language, source="RequiredResource", requiredResource=place)
     del whole[FIELDS[language]]
     waiting = call(step(language), whole)
-    assert set(waiting.requirements.resources) - {PROBE} == {
-        NAME,
-        "script.fn.crossplane.io/program",
-    }
+    assert set(waiting.requirements.resources) - {PROBE} == {NAME, PROGRAM}
     config_map: Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "p", "namespace": "platform"},
         "data": {REGISTRY[language].default_file: PROGRAMS[language]},
     }
-    required = {"script.fn.crossplane.io/program": {"items": [{"resource": config_map}]}}
+    required = builders.required(PROGRAM, config_map)
     assert text(call(step(language), whole, required=required)) == "{}"
 
 

@@ -58,9 +58,9 @@ def config_map(data: Object, **metadata: object) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named, "data": data}  # type: ignore[dict-item] # as above
 
 
-def fetched(*items: Object, name: str = NAME) -> Object:
-    """A request's required resources."""
-    return {name: {"items": [{"resource": item} for item in items]}}
+def fetched(*items: Object) -> Object:
+    """The required resources of a request: the objects with the program."""
+    return builders.required(NAME, *items)
 
 
 def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
@@ -121,16 +121,6 @@ def test_program_in_a_config_map(language: str) -> None:
 
 
 @LANGUAGES
-def test_changed_program_runs_at_once(language: str) -> None:
-    """Programs are remembered by their text, wherever it comes from."""
-    remote = step(language, source="RequiredResource", requiredResource=REFERENCE)
-    for word in ("hello", "goodbye"):
-        text = PROGRAMS[language].replace("hello", word)
-        response = call(remote, required_resources=fetched(config_map({FILES[language]: text})))
-        assert said(response) == word
-
-
-@LANGUAGES
 def test_field_of_any_object_may_be_the_program(language: str) -> None:
     reference = {"apiVersion": "e.org/v1", "kind": "Program", "name": "p", "fieldPath": "spec.text"}
     program: Object = {
@@ -186,7 +176,9 @@ def test_modules_come_from_everywhere(language: str, place: str, tmp_path: Path)
             **{FIELDS[language]: WITH_MODULE[language]},
         ),
         context={**environment(texts), "programs": texts},
-        required_resources=fetched(config_map(texts), name="script.fn.crossplane.io/modules-0"),
+        required_resources=builders.required(
+            "script.fn.crossplane.io/modules-0", config_map(texts)
+        ),
     )
     assert said(builders.call(message, Limits(program_root=str(tmp_path)))) == "module"
 
@@ -278,13 +270,3 @@ def test_object_of_another_name_is_not_run() -> None:
     response = call(remote, required_resources=fetched(old))
     assert list(response.results) == []
     assert response.requirements.resources[NAME].match_name == "programs"
-
-
-def test_programs_do_not_see_how_they_were_fetched() -> None:
-    """A loop over what was required finds only what the author asked for."""
-    text = (
-        'def main(req):\n    return {"context": {"said": str(list(req["required_resources"]))}}\n'
-    )
-    remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
-    response = call(remote, required_resources=fetched(config_map({"main.star": text})))
-    assert said(response) == "[]"

@@ -5,15 +5,15 @@ import time
 from pathlib import Path
 
 import pytest
-from support import one_step
+from support import one_step, render_helpers
 from support.commands import Run
 from support.timing import stretched
 
-from function_script import documents, testing
+from function_script import testing
 from function_script.request.values import Object
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.errors import FatalError
-from function_script.tools import manifests, xr_validation
+from function_script.tools import xr_validation
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
@@ -229,23 +229,9 @@ def test_xr_of_another_version_is_told_at_its_version(tmp_path: Path, run: Run) 
 
 def test_legacy_fields_of_any_crossplane_are_no_unknown_fields() -> None:
     """An XR of scope LegacyCluster may be of any version of Crossplane."""
-    xrd: Object = {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "CompositeResourceDefinition",
-        "metadata": {"name": "apps.example.org"},
-        "spec": {
-            "group": "example.org",
-            "names": {"kind": "App"},
-            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}}],
-        },
-    }
-    xr: Object = {
-        "apiVersion": "example.org/v1",
-        "kind": "App",
-        "metadata": {"name": "a"},
-        "spec": {"publishConnectionDetailsTo": {"name": "a"}, "environmentConfigRefs": [{}]},
-    }
-    assert xr_validation.validate(xr, xrd) == xr_validation.Verdict()
+    spec = {"publishConnectionDetailsTo": {"name": "a"}, "environmentConfigRefs": [{}]}
+    verdict = xr_validation.validate({**render_helpers.XR, "spec": spec}, render_helpers.xrd("v1"))
+    assert verdict == xr_validation.Verdict()
 
 
 def test_rule_about_a_value_of_a_wrong_type_is_not_told() -> None:
@@ -255,24 +241,13 @@ def test_rule_about_a_value_of_a_wrong_type_is_not_told() -> None:
         "properties": {"size": {"type": "object", "properties": {"max": {"type": "integer"}}}},
         "x-kubernetes-validations": [{"rule": "self.size.max < 9"}],
     }
-    schema: Object = {"type": "object", "properties": {"spec": spec}}
-    xrd: Object = {
-        "apiVersion": "apiextensions.crossplane.io/v2",
-        "kind": "CompositeResourceDefinition",
-        "metadata": {"name": "apps.example.org"},
-        "spec": {
-            "group": "example.org",
-            "names": {"kind": "App"},
-            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
-        },
-    }
-    xr: Object = {"apiVersion": "example.org/v1", "kind": "App", "spec": {"size": 3}}
-    verdict = xr_validation.validate(xr, xrd)
+    definition = render_helpers.xrd(schema={"type": "object", "properties": {"spec": spec}})
+    verdict = xr_validation.validate({**render_helpers.XR, "spec": {"size": 3}}, definition)
     assert [each.field for each in verdict.errors] == ["spec.size"]
     assert verdict.notes == ()
 
 
-HUGE_NAMES = [f"{'name' * 12}{number}" for number in range(1_000)]
+HUGE_NAMES = [f"{'name' * 12}{number}" for number in range(200)]
 HUGE_FIELDS: Object = {name: {} for name in HUGE_NAMES}
 HUGE_SCHEMAS: dict[str, tuple[Object, Object]] = {
     "required": ({"required": [*HUGE_NAMES], "properties": HUGE_FIELDS}, {}),
@@ -290,15 +265,11 @@ HUGE_SCHEMAS: dict[str, tuple[Object, Object]] = {
 @pytest.mark.parametrize(("schema", "spec"), HUGE_SCHEMAS.values(), ids=HUGE_SCHEMAS)
 def test_huge_schema_takes_bounded_time_and_text(schema: Object, spec: Object) -> None:
     """Every problem is there; a hint or the rest of a list is left out."""
-    definition, xr = map(documents.read_value, (one_step.xrd("spec: {}"), one_step.XR))
-    assert isinstance(definition, dict)
-    assert isinstance(xr, dict)
-    (version,) = manifests.objects_at(definition, "spec", "versions")
     whole: Object = {"type": "object", "properties": {"spec": {"type": "object", **schema}}}
-    version["schema"] = {"openAPIV3Schema": whole}
+    definition = render_helpers.xrd(schema=whole)
     began = time.process_time()
-    verdict = xr_validation.validate({**xr, "spec": spec}, definition)
-    assert time.process_time() - began < stretched(8)
+    verdict = xr_validation.validate({**render_helpers.XR, "spec": spec}, definition)
+    assert time.process_time() - began < stretched(6)
     problems = (*verdict.errors, *verdict.warnings)
     assert len(problems) == len(HUGE_NAMES)
     assert max(len(each.message) for each in problems) < 5_000
@@ -324,5 +295,5 @@ def test_fault_of_the_xrd_is_named_as_one(schema: str, hint: str, tmp_path: Path
     project(tmp_path)
     xrd = tmp_path / "xrd.yaml"
     xrd.write_text(XRD.replace("ports:\n", f"port: {schema}\n              ports:\n", 1))
-    for command in ("render", "check"):
-        assert f"= hint: {hint}" in run(command, tmp_path, code=1).text
+    for command in (["render"], ["check", "--variants", "0"]):
+        assert f"= hint: {hint}" in run(*command, tmp_path, code=1).text

@@ -82,6 +82,11 @@ def request(step_input: Object | None = None, **parts: object) -> pb.RunFunction
     return json_format.ParseDict(whole, pb.RunFunctionRequest())
 
 
+def required(name: str, *items: Object) -> Object:
+    """Required resources of a request: the objects that were found for a requirement."""
+    return {name: {"items": [{"resource": item} for item in items]}}
+
+
 def call(
     message: pb.RunFunctionRequest, limits: Limits | None = None, seed: bytes = b""
 ) -> pb.RunFunctionResponse:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from function_script.request.values import Object, Value
 from function_script.tools.validate.command import validate
 from function_script.tools.validate.packages import PackageSchemas
 from function_script.tools.validate.report import Report
@@ -39,6 +40,11 @@ metadata: {name: good, namespace: here}
 spec: {}
 """
 OTHER = "apiVersion: example.org/v1\nkind: Other\nmetadata: {name: other}\n"
+
+
+def obj(**properties: Value) -> Object:
+    """The schema of an object with these fields."""
+    return {"type": "object", "properties": properties}
 
 
 def write(directory: Path, **texts: str) -> list[str]:

@@ -27,8 +27,9 @@ _LENIENT: Final = ("default", "zero")
 
 
 _CLOCK: Final = ("ago", "now")
-# The functions of a kind of calls that have a name as their last argument.
+# The functions of a kind of calls that have a name as their first text.
 _NAMING: Final[Mapping[CallKind, Sequence[str]]] = {
+    "condition": ("getResourceCondition",),
     "credentials": ("getCredentialData",),
     "observed": [name for name, (part, *_) in GETTERS.items() if part == "observed"],
     "required": [name for name, (part, *_) in GETTERS.items() if part == "requiredResources"],
@@ -85,9 +86,10 @@ class GoTemplateLint(TemplateLint):
                 match node:
                     case nodes.Identifier(name=text) if kind == "clock" and text in _CLOCK:
                         place = find_span(source, node.position, len(text))
-                    case nodes.Command(words=[_, *_, nodes.String(value=text) as name]) if (
-                        node.function in _NAMING.get(kind, ())
-                    ):
+                    case (
+                        nodes.Command(words=(_, nodes.String(value=text) as name, *_))
+                        | nodes.Command(words=(_, _, nodes.String(value=text) as name))
+                    ) if node.function in _NAMING.get(kind, ()):
                         # Without its quotes.
                         place = find_span(source, name.position + 1, len(name.quoted) - 2)
                     case _:

@@ -3,6 +3,7 @@
 The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -197,32 +198,32 @@ def find_unused(program: Program) -> tuple[str, ...]:
     # A module counts as used through any template that it defines.
     pending = [main]
     while pending:
-        names = _find_template_names(pending.pop())
+        names = count_uses(pending.pop())
         if names is None:
             return ()
-        used = [name for name, trees in unused.items() if not names.isdisjoint(trees)]
+        used = [name for name, trees in unused.items() if not names.keys().isdisjoint(trees)]
         pending += [unused.pop(name) for name in used]
     return tuple(unused)
 
 
-def _find_template_names(trees: parser.Trees) -> frozenset[str] | None:
-    """Return the names of the templates that are used; None when one of them is computed."""
-    names: set[str] = set()
+def count_uses(trees: parser.Trees) -> Counter[str] | None:
+    """Return how often each template is used; None when the name of one is computed."""
+    names: Counter[str] = Counter()
     unknown = 0
     for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         # A command comes before its own words: a constant name takes back in advance what the
         # function's name adds.
         match part:
             case nodes.Template(name=name):
-                names.add(name)
+                names[name] += 1
             case nodes.Identifier(name=function) if function == "include":
                 unknown += 1
             case nodes.Command(
                 words=(nodes.Identifier(name=function), nodes.String(value=name), *_)
             ) if function == "include":
-                names.add(name)
+                names[name] += 1
                 unknown -= 1
-    return frozenset(names) if unknown == 0 else None
+    return names if unknown == 0 else None
 
 
 def load(sources: Sources) -> LoadedProgram:

@@ -1,18 +1,20 @@
 """Fields of the request that a template certainly reads: chains of fields from the request on.
 
-Follows the dot into `with` and `range`, and variables that are never assigned again. It does not
-follow the data of named templates.
+Follows the dot into `with` and `range`, into named templates that all their calls give one part of
+the request, and variables that are never assigned again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import ANY, FieldAccess, FieldComparison
+from function_script.engines.lint import ANY, CONDITION, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
+from function_script.texts.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions whose arguments may be missing.
@@ -29,6 +31,9 @@ GETTERS: Final = {
     "getExtraResources": ("requiredResources", "items"),
 }
 """Functions that take a name: what is above and below it in the request."""
+# Functions that take keys, and do without what these name.
+_ASKING: Final = frozenset({"dig", "hasKey"})
+_CONSTANTS: Final = (nodes.Bool, nodes.Number, nodes.String)
 _COMPARISONS: Final = frozenset({"eq", "ne"})
 
 
@@ -37,6 +42,14 @@ class _Variable(NamedTuple):
 
     path: Path | None = None
     sources: frozenset[Path] = frozenset()
+
+
+class _Named(NamedTuple):
+    """A template by its name, and the text that it is in."""
+
+    name: str
+    source: Source
+    body: Sequence[nodes.Node]
 
 
 class Walker:
@@ -52,10 +65,17 @@ class Walker:
         self.parts: list[SourceSpan] = []
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
+        self.calls: dict[str, list[Path | None]] = {}
         self._is_testing = False
         self._source = programs.main_source(program)
         self._assigned = assigned
         self._variables = {"$": _Variable(path=())}
+
+    def walk_template(self, source: Source, body: Iterable[nodes.Node], dot: Path) -> None:
+        """Walk a named template, whose data is ``dot``."""
+        self._source = source
+        self._variables = {"$": _Variable(path=dot)}
+        self.walk_body(body, dot)
 
     def walk_body(self, body: Iterable[nodes.Node], dot: Path | None) -> None:
         """Walk the nodes of a body and everything below them."""
@@ -65,6 +85,9 @@ class Walker:
                     self._walk_pipe(pipe, dot)
                 case nodes.If() | nodes.With() | nodes.Range():
                     self._walk_branch(node, dot)
+                case nodes.Template(name=name, pipe=pipe):
+                    path = None if pipe is None else self._walk_pipe(pipe, dot)
+                    self.calls.setdefault(name, []).append(path)
                 case _:
                     pass
 
@@ -202,6 +225,8 @@ class Walker:
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
         match command.words[1:]:
+            case [nodes.String(value=name), _] if command.function == "include":
+                self.calls.setdefault(name, []).append(paths[2])
             case [_] if command.function == "getCompositeResource" and paths[1] == ():
                 return _XR
             case [*_, nodes.String(value=name)] if command.function in GETTERS and not any(
@@ -210,22 +235,32 @@ class Walker:
                 *above, below = GETTERS[command.function]
                 return (*above, name, below)
             case [_, *keys] if command.function in {"index", "get"} and paths[1] is not None:
-                path = paths[1]
-                for key in keys:
-                    if command.function == "index":
-                        self.indexed_paths.add(path)
-                    path = (*path, key.value if isinstance(key, nodes.String) else ANY)
-                    if isinstance(key, nodes.String):
-                        self._add_access(path, key.position, len(key.quoted))
-                return path
-            case [_, nodes.String(value=key) as word] if (
+                return self._look_up(paths[1], keys, command.function)
+            case [_, nodes.String() as key] if (
                 command.function == "hasKey" and paths[1] is not None
             ):
-                self.tested_paths.add((*paths[1], key))
-                self._add_access((*paths[1], key), word.position, len(word.quoted))
+                self._look_up(paths[1], [key], command.function)
+            case [_, _] if command.function == "getResourceCondition":
+                return (CONDITION,)
             case [_, _] if command.function == "default":
                 return paths[2]
+            case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
+                path = self._look_up(paths[-1], keys, command.function)
+                # A text or a number in its place is none of the field's.
+                return None if isinstance(default, _CONSTANTS) else path
         return None
+
+    def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:
+        """Add the lookups of a function that takes keys; return the path of its value."""
+        for key in keys:
+            if function == "index":
+                self.indexed_paths.add(path)
+            path = (*path, key.value if isinstance(key, nodes.String) else ANY)
+            if function in _ASKING:
+                self.tested_paths.add(path)
+            if isinstance(key, nodes.String):
+                self._add_access(path, key.position, len(key.quoted))
+        return path
 
     def _walk_operand(self, word: nodes.Operand, dot: Path | None) -> Path | None:
         match word:
@@ -250,6 +285,9 @@ class Walker:
     def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
+        if path == (CONDITION,):
+            # The fields of Go's own type.
+            return (*path, *(f"{name[:1].lower()}{name[1:]}" for name in names))
         for name in names:
             path = (*path, name)
             position = self._source.text.find(f".{name}", position) + 1
@@ -270,14 +308,36 @@ class Walker:
 
 
 def walk(program: Program) -> Walker:
-    """Return what the main template of a program does with the request."""
-    root = programs.parse_main(program)
+    """Return what the templates of a program certainly do with the request."""
+    texts = programs.parse_texts(program)
+    bodies = [_Named(name, source, body) for source, trees in texts for name, body in trees.items()]
     assigned = frozenset(
         variable.names[0]
-        for part in nodes.walk_nodes(root)
+        for part in nodes.walk_nodes([node for each in bodies for node in each.body])
         if isinstance(part, nodes.Pipe) and part.assigns
         for variable in part.declared
     )
     walker = Walker(program, assigned)
-    walker.walk_body(root, ())
+    walker.walk_body(programs.parse_main(program), ())
+    names = Counter(each.name for each in bodies)
+    counts = [programs.count_uses(trees) for _, trees in texts]
+    uses = sum((each for each in counts if each is not None), Counter[str]())
+    waiting = [each for each in bodies if names[each.name] == 1 and uses[each.name]]
+    # A template whose name is computed may be any of them.
+    if None not in counts:
+        _walk_named(walker, waiting, uses)
     return walker
+
+
+def _walk_named(walker: Walker, waiting: list[_Named], uses: Mapping[str, int]) -> None:
+    """Walk the templates of which each use is a call that was walked, with the same part."""
+    while waiting:
+        ready = [
+            each for each in waiting if len(walker.calls.get(each.name, ())) == uses[each.name]
+        ]
+        for each in ready:
+            first, *others = walker.calls[each.name]
+            if first is not None and all(path == first for path in others):
+                walker.walk_template(each.source, each.body, first)
+        # What they call themselves may be ready then.
+        waiting = [each for each in waiting if each not in ready] if ready else []

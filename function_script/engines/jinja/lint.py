@@ -20,7 +20,7 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.parser import Template, parse, parse_program
-from function_script.engines.lint import QUOTED
+from function_script.engines.lint import CONDITION_CALL, QUOTED
 from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -51,6 +51,7 @@ class JinjaLint(TemplateLint):
     silent_actions = frozenset({"{%", "{#"})
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
     calls: ClassVar = {
+        "condition": re.compile(rf"\{{[{{%][^{{}}#]*?{CONDITION_CALL}"),
         "credentials": re.compile(rf"\bget_credential_data\(\s*{QUOTED}"),
         "observed": re.compile(
             rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"

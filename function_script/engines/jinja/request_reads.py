@@ -1,11 +1,11 @@
 """Lookups in the request that templates certainly make: by constant names from its parts on.
 
-Names that are set once in all templates of a program are followed, and those of loops alone;
-arguments of macros are not.
+Names that are set once in all templates of a program are followed, those of loops alone, and
+arguments for which all calls of a macro give one part of the request.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -129,6 +129,13 @@ class _Names:
             if use.name == name
         }
         self._roots = {name: path for name, path in _ROOTS.items() if not counts[name]}
+        arguments = [*_find_arguments(trees, counts)]
+        # What a macro gets may be what another one got.
+        for _ in range(min(len(arguments), _MAX_HOPS)):
+            for name, (first, *others) in arguments:
+                path = self.path(first)
+                if path is not None and all(self.path(other) == path for other in others):
+                    self._values[name] = (first, ())
 
     def _record_binding(self, node: nodes.Node) -> None:
         match node:
@@ -181,6 +188,50 @@ class _Names:
 
     def _value_of(self, name: nodes.Name) -> tuple[nodes.Node, objects.Path] | None:
         return self._items.get(id(name)) or self._values.get(name.name)
+
+
+def _find_calls(trees: Iterable[nodes.Template]) -> dict[str, list[nodes.Call]]:
+    """Return the calls of names, without those whose arguments only a run knows."""
+    calls: dict[str, list[nodes.Call]] = {}
+    for tree in trees:
+        for call in tree.find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name) and not (call.dyn_args or call.dyn_kwargs):
+                calls.setdefault(call.node.name, []).append(call)
+    return calls
+
+
+def _find_arguments(
+    trees: Sequence[nodes.Template], counts: Mapping[str, int]
+) -> Iterator[tuple[str, list[nodes.Expr]]]:
+    """Yield the parameters of macros, by names of one meaning, with the values of all calls.
+
+    None of a macro that is imported, used in another way than by calls, or called without it.
+    """
+    macros = [macro for tree in trees for macro in tree.find_all(nodes.Macro)]
+    uses = Counter(name.name for tree in trees for name in tree.find_all(nodes.Name))
+    attributes = {each.attr for tree in trees for each in tree.find_all(nodes.Getattr)}
+    attributes.update(
+        name if isinstance(name, str) else name[0]
+        for tree in trees
+        for each in tree.find_all(nodes.FromImport)
+        for name in each.names
+    )
+    calls = _find_calls(trees) if macros else {}
+    for macro in macros:
+        own = calls.get(macro.name, [])
+        if macro.name in attributes or counts[macro.name] != 1 or len(own) != uses[macro.name]:
+            continue
+        for index, parameter in enumerate(macro.args):
+            values = [
+                value
+                for call in own
+                for value in (
+                    *call.args[index : index + 1],
+                    *(each.value for each in call.kwargs if each.key == parameter.name),
+                )
+            ]
+            if counts[parameter.name] == 1 and len(values) == len(own) > 0:
+                yield parameter.name, values
 
 
 def _read_loop(loop: nodes.For) -> tuple[str, nodes.Node] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, Final
 
 from function_script.engines.lint import (
+    CONDITION_CALL,
     QUOTED,
     Lint,
     Mention,
@@ -32,6 +33,7 @@ class StarlarkLint(Lint):
     """The analyses of StarlarkScript."""
 
     calls: ClassVar = {
+        "condition": re.compile(rf"^[^#\n]*?{CONDITION_CALL}", re.MULTILINE),
         "credentials": _match_call("get_credentials"),
         "observed": _match_call("get_(?:observed|connection_details)"),
         "readiness": _match_call(r"is_ready\(\s*get_observed", r"\s*\)\s*\)"),
@@ -74,6 +76,18 @@ class StarlarkLint(Lint):
         """Find the texts in lists that are called ``depends_on``."""
         for mention in _texts_of("depends_on", program):
             yield mention._replace(text=mention.text.partition(":")[0].strip())
+
+    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
+        """Find the paths in ``depends_on``, and ``ready_when`` of calls and of dicts by name."""
+        for mention in _texts_of("depends_on", program):
+            name, _, path = mention.text.partition(":")
+            if path.strip():
+                yield name.strip(), path.strip(), mention
+        for node, source in syntax.walk(program):
+            for name, rule in _rules(node):
+                text = syntax.text_of(rule)
+                if text is not None:
+                    yield name, text, Mention(text, source, syntax.span_of(rule, source))
 
     def find_moved_from(self, program: Program) -> Iterator[Mention]:
         """Find the texts that are called ``moved_from``, also in lists."""
@@ -135,6 +149,22 @@ def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
             args=[ast.Constant(value=str(name)), ast.Dict() as body, *_],
         ):
             yield name, body
+
+
+def _rules(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the rules of readiness that a node gives to resources, by their names."""
+    match node:
+        case ast.Dict():
+            for name, value in _fields(node).items():
+                fields = _fields(value) if isinstance(value, ast.Dict) else {}
+                if "resource" in fields and "ready_when" in fields:
+                    yield name, fields["ready_when"]
+        case ast.Call(
+            func=ast.Attribute(attr="resource"), args=[ast.Constant(value=str(name)), *_]
+        ):
+            yield from (
+                (name, keyword.value) for keyword in node.keywords if keyword.arg == "ready_when"
+            )
 
 
 def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:

@@ -208,6 +208,15 @@ def parse_rule(text: str) -> Check:
     return field(_check_path(rule, rule))
 
 
+def read_awaited(text: str) -> Path:
+    """Return the path of the field that a rule waits for; () for a rule without one."""
+    match = _COMPARISON.fullmatch(text.strip())
+    try:
+        return parse_path(_check_path(text, match["path"] if match else text.strip()))
+    except ValueError:
+        return ()
+
+
 def _check_path(text: str, path: str) -> str:
     """Return the path of a field, which must lie below one of the usual roots."""
     try:

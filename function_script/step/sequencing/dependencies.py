@@ -10,7 +10,8 @@ from function_script.request.request import view_object
 from function_script.request.values import Readable
 from function_script.step.readiness import READY, Verdict, judge, not_ready
 from function_script.step.readiness.checks import has_value
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts import spelling
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.texts.problems import suggest
 from function_script.wire import enums
@@ -146,6 +147,7 @@ def _is_met(dependency: Dependency, cluster: ClusterState) -> bool:
 def _unknown_name(
     name: str, dependency: Dependency, contribution: Contribution, names: Collection[str]
 ) -> Diagnostic:
+    near = spelling.nearest(dependency.name, names)
     hint = suggest(
         dependency.name, dict.fromkeys(names), "it must be desired by this step or an earlier one"
     )
@@ -154,6 +156,7 @@ def _unknown_name(
         "which is not desired",
         span=contribution.policy_spans[name](),
         hint=hint,
+        code=Code("undesired", near or ""),
     )
 
 

@@ -48,7 +48,8 @@ def _reconcile(subject: Subject, case: model.Case) -> Reconciles:
         inputs = replace(cluster.inputs, composition=subject.document.value, xrd=subject.xrd)
         if subject.xrd is not None and xr_validation.validate(inputs.xr, subject.xrd).errors:
             return
-        result = yield Run(inputs=inputs, label=f'the XR of the case "{case.path}"')
+        label = f'the XR of the case "{case.path}"'
+        result = yield Run(inputs=inputs, label=label, is_at_hand=True)
         # A paused XR stays as it is, and so do its composed resources: no step was called.
         if result.requirements is not None:
             cluster = fake_cluster.after_step(cluster, result)

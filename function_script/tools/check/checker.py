@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,9 +12,12 @@ from function_script import inputs
 from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
 from function_script.inputs import Step
+from function_script.request import objects
 from function_script.request.limits import Limits
+from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
+from function_script.texts.problems import Problem
 from function_script.tools import (
     author_positions,
     local_pool,
@@ -39,6 +43,7 @@ from function_script.tools.validate.catalog import Catalog
 if TYPE_CHECKING:
     # It imports what renders.
     from function_script.tools.check import runs
+    from function_script.tools.render.runtimes.servers import Servers
 
 # Functions that compose nothing, by the end of their usual names.
 _IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequencer")
@@ -72,15 +77,17 @@ def check(  # noqa: PLR0913 - the flags of the command
         definitions = Definitions(project=Project.of(paths_, named=[programs], allowed=()))
     entries = [*searching.find(arguments, definitions.project, ignored)]
     files = [entry for entry in entries if not entry.skipped]
-    checker = _Checker(
-        files=files,
-        programs=programs,
-        definitions=definitions,
-        is_salted=is_salted,
-        run_options=run_options,
-    )
-    for file in files:
-        checker.check(file)
+    with nullcontext() if run_options is None else run_options.open_servers() as servers:
+        checker = _Checker(
+            files=files,
+            programs=programs,
+            definitions=definitions,
+            is_salted=is_salted,
+            run_options=run_options,
+            servers=servers,
+        )
+        for file in files:
+            checker.check(file)
     report = checker.report
     report.packages = definitions.notes
     report.skipped += [entry for entry in entries if entry.skipped]
@@ -113,7 +120,7 @@ def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
 class _Checker:
     """Checks files into ``report``; a step may refer to an input in any of ``files``."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of `check`, read
         self,
         *,
         files: Iterable[searching.File],
@@ -121,6 +128,7 @@ class _Checker:
         definitions: Definitions,
         is_salted: bool,
         run_options: runs.Options | None,
+        servers: Servers | None,
     ) -> None:
         self.report = report = Report()
         self._programs = programs
@@ -128,6 +136,7 @@ class _Checker:
         self._project = definitions.project
         self._is_salted = is_salted
         self._run_options = run_options
+        self._servers = servers
         self._xrs = XrChecker(definitions=definitions, report=report)
         self._directory: Path | None = None
         self._has_crds = False
@@ -215,11 +224,15 @@ class _Checker:
             report.add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
         static = report.findings[first:]
         # A run would fail by the same mistake.
-        if self._run_options is not None and all(each.severity != "error" for each in static):
-            self._run(steps, xrd, self._run_options, static)
+        is_clean = all(each.severity != "error" for each in static)
+        if self._run_options is not None and self._servers is not None and is_clean:
+            self._run(steps, xrd, self._run_options, self._servers, static)
 
     def _check_steps(self, steps: _Steps, xrd: Object | None) -> None:
-        """Apply the rules to each step of ours."""
+        """Apply the rules to each step of ours, and those of selectors to built-in functions."""
+        is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
+        if is_composition:
+            self._check_selectors(steps, xrd)
         xr = None if xrd is None or not steps.ours else find_schema(xrd, steps.document)
         self.report.untyped += xr is None and not all(map(step_inputs.is_of_operation, steps.ours))
         names = steps.find_composed_names()
@@ -242,6 +255,19 @@ class _Checker:
             for rule, problem in problems:
                 located = author_positions.map_to_source(problem, each, steps.programs)
                 self.report.add(rule, [located], each.step)
+
+    def _check_selectors(self, steps: _Steps, xrd: Object | None) -> None:
+        """Check the fields of the XR whose values are those of selectors in inputs."""
+        request = paths.of_xr(None if xrd is None else find_schema(xrd, steps.document))
+        for each in (*steps.ours, *steps.builtin):
+            for place, text, is_optional in step_inputs.find_selecting_paths(each.value):
+                unknown = request.find_first_unknown(paths.XR, objects.read_path(text))
+                if unknown is not None:
+                    message, hint = unknown
+                    problem = Problem(format_path(("input", *place)), message, hint).to_diagnostic()
+                    located = author_positions.map_to_source(problem, each, steps.programs)
+                    rule = rules.GUARDED if is_optional else rules.UNKNOWN
+                    self.report.add(rule, [located], each.step)
 
     def _find_composed(self, steps: _Steps) -> dict[str, Object]:
         """Return the schemas of composed resources by their names, as far as programs show them."""
@@ -267,6 +293,7 @@ class _Checker:
         steps: _Steps,
         xrd: Object | None,
         options: runs.Options,
+        servers: Servers,
         static: Collection[Finding],
     ) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
@@ -288,7 +315,7 @@ class _Checker:
             programs=steps.programs,
             project=self._project,
         )
-        runs.find(subject, options, self.report, static)
+        runs.find(subject, options, servers, self.report, static)
 
 
 class _Steps:

@@ -10,9 +10,10 @@ from typing import Final
 
 from function_script.engines.language import Language
 from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
+from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
-from function_script.texts import field_names
+from function_script.texts import field_names, spelling
 from function_script.texts.problems import suggest
 from function_script.tools import structural_schema, xrds
 from function_script.tools.validate import builtin
@@ -21,8 +22,11 @@ from function_script.tools.validate import builtin
 _ANYTHING: Final[Object] = {}
 _OPEN: Final = (structural_schema.PRESERVE, structural_schema.EMBEDDED)
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
+# The keys of the context that functions share.
+_CONTEXT_KEYS: Final = (objects.ENVIRONMENT, objects.EXTRA_RESOURCES)
 _LISTS: Final = ("extra_resources", "required_resources")
-_XR: Final = ("observed", "composite", "resource")
+XR: Final = ("observed", "composite", "resource")
+"""The path of the XR."""
 # An XR has no other fields than those of all objects and these, whatever its XRD says.
 _ANY_XR: Final[Object] = {
     "type": "object",
@@ -42,11 +46,26 @@ class Request:
         kinds = (kind for prefix, kind in self.kinds.items() if path[: len(prefix)] == prefix)
         return next(kinds, "the request")
 
-    def find_unknown(self, path: Path) -> tuple[str, str] | None:
-        """Return a message and a hint when the last part of ``path`` certainly does not exist."""
+    def find_first_unknown(self, above: Path, below: Path) -> tuple[str, str] | None:
+        """`find_unknown` for the first part of a path in an object that does not exist."""
+        path = (*above, *below)
+        unknown = (
+            self.find_unknown(path[:end], first=len(above))
+            for end in range(len(above) + 1, len(path) + 1)
+        )
+        return next(filter(None, unknown), None)
+
+    def find_unknown(self, path: Path, first: int = 0) -> tuple[str, str] | None:
+        """Return a message and a hint when the last part of ``path`` certainly does not exist.
+
+        The message has the path from its part ``first`` on.
+        """
         schema, key = self._find(path[:-1]), path[-1]
         if path[-3:-1] == ("status", "conditions") and isinstance(key, str):
             return "conditions are a list", "look for the item with this type"
+        near = None if path[:-1] != ("context",) else spelling.nearest(str(key), _CONTEXT_KEYS)
+        if near is not None and key != near:
+            return f"{format_access(path)} does not exist: no step writes it", f'write "{near}"'
         names = [part for part in path if isinstance(part, str)]
         if key == "resource" and names[-2:-1] == [key] and names[-3:-2] != ["resources"]:
             return 'an object has no field "resource": it is the resource itself', "leave it out"
@@ -54,7 +73,8 @@ class Request:
             return None
         fields = [name for name in structural_schema.properties(schema) if name != CONDITION]
         hint = self._hint(path[:-1], key, tuple(fields))
-        return f"{format_access(path)} does not exist: {self.owner(path)} has no such field", hint
+        text = format_access(path[first:])
+        return f"{text} does not exist: {self.owner(path)} has no such field", hint
 
     def type_of(self, path: Path) -> str | None:
         """Return the type of the field at a path, in JSON Schema; None if it is unclear."""
@@ -77,7 +97,7 @@ class Request:
         return schema
 
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
-        part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
+        part = holder[-1] if holder[:-1] == XR and XR in self.kinds else ""
         advice = xrds.advise_field(str(part), key)
         if not holder or field_names.is_of_helm(key):
             advice = field_names.advise_root(key)
@@ -116,12 +136,20 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         **dict.fromkeys(map(language.request_field, _LISTS), lists),
         CONDITION: CONDITION_SCHEMA,
     }
-    kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}
+    kinds: dict[Path, str] = {XR: "the XR's schema"} if xr is not None else {}
     kinds[CONDITION,] = "a condition"
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }
     return Request(schema={"properties": fields}, kinds=kinds)
+
+
+def of_xr(schema: Object | None) -> Request:
+    """Return the fields of an XR alone; without its ``schema``, any of its spec and status."""
+    fields = _object(schema or _ANY_XR)
+    for part in reversed(XR):
+        fields = {"properties": {part: fields}}
+    return Request(schema=fields, kinds={XR: "the XR's schema"} if schema is not None else {})
 
 
 def _object(schema: Object | None) -> Object:

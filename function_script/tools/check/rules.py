@@ -5,6 +5,7 @@ A problem has a position in the program, or begins with the path of a field of t
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from function_script.engines.secret_fields import RandomSecret
 from function_script.engines.tables import read_rows
 from function_script.request import objects
 from function_script.request.values import with_article
+from function_script.step.readiness import checks
 from function_script.step.readiness.kinds import GENERIC, rule_of
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
@@ -31,6 +33,9 @@ from function_script.tools.validate import builtin
 # An error stops the step; a warning is probably a mistake; what no run reached is none.
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
+# The conditions of every managed resource and XR.
+_CONDITIONS: Final = ("Ready", "Synced")
+_OF_CONDITION: Final = re.compile(r"condition\s+\w")
 _NUMBERS: Final = frozenset({"integer", "number"})
 _NEVER: Final = "these are never equal: the schema"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
@@ -38,6 +43,14 @@ _CREDENTIALS: Final = "credentials"
 _FOREIGN: Final = re.compile(r"[$/]")
 # A program that asks for objects itself, which may be of any name.
 _REQUEST: Final = re.compile(r"\brequire\b|\brequirements\b|\bRequirements\b|\bExtraResources\b")
+# The names of those: in a call of a script, and as keys of a document.
+_REQUIRE: Final = re.compile(r"\brequire\(\s*[\"']([^\"'\n]+)[\"']")
+_ASKING: Final = re.compile(r"^kind: *[\"']?(?:Requirements|ExtraResources)\b", re.MULTILINE)
+_KEY: Final = re.compile(r"^ +[\"']?([\w./-]+)[\"']?: *$", re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
+_REQUIRED: Final = [
+    (f"{part}{joint}esources",) for part in ("extra", "required") for joint in ("R", "_r")
+]
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
 _JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
 
@@ -252,7 +265,8 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
         reads, key=lambda read: (read.span.name, read.span.line, read.span.column or 0)
     ):
         # A path in the form of another language, such as "spec/size", is a doubt of its own.
-        is_doubt = is_guarded and _FOREIGN.search(str(read.path[-1])) is not None
+        is_foreign = _FOREIGN.search(str(read.path[-1])) is not None
+        is_doubt = is_guarded and is_foreign and read.path[:1] != ("context",)
         # A program that asks for it serves XRs of scope LegacyCluster and others.
         is_doubt |= is_guarded and read.path[3:] == ("spec", "crossplane")
         unknown = None if is_doubt else subject.request.find_unknown(read.path)
@@ -263,23 +277,63 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             if not (is_variable and is_shown):
                 yield _point_at(read, *unknown)
             is_shown |= is_variable
+    if is_guarded:
+        yield from _unknown_awaited_fields(subject)
+
+
+def _unknown_awaited_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
+    """Find fields that a resource's readiness or a dependency waits for, and that do not exist."""
+    for name, text, mention in subject.step.language.lint.find_awaited(subject.step.program):
+        resource = ("observed", "resources", name, "resource")
+        unknown = subject.request.find_first_unknown(resource, checks.read_awaited(text))
+        if unknown is not None:
+            yield _point_at(mention, *unknown)
 
 
 def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
     """Find objects that a program reads, and that it, its input and its step do not ask for."""
     step, each = subject.step, subject.step_input
     entry = objects.find_path(each.document.value, each.path[:-1])
-    asks = any(_REQUEST.search(source.text) for source in step.program.sources())
-    if asks or step.reference is not None or not isinstance(entry, dict):
+    if step.reference is not None or not isinstance(entry, dict):
         return
     own = manifests.objects_at(entry, "requirements", "requiredResources")
     names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
+    texts = [source.text for source in step.program.sources()]
+    if any(map(_REQUEST.search, texts)):
+        requirements = names.union(*map(_find_asked, texts))
+        yield from _find_misspelt_requirements(step, requirements)
+        return
     for mention in step.language.lint.find_names(step.program, "required"):
         # Crossplane itself has names for the objects of an Operation.
         if mention.text not in names and "/" not in mention.text:
             message = f'nothing asks for the objects "{mention.text}", so there are none'
             hint = "name them in `requirements` of the input"
             yield _point_at(mention, message, suggest(mention.text, tuple(names), hint))
+
+
+def _find_asked(text: str) -> set[str]:
+    """Return the names that a program gives to objects it asks for, and other keys beside them."""
+    documents = (part for part in _SEPARATOR.split(text) if _ASKING.search(part))
+    keys = {key for document in documents for key in _KEY.findall(document)}
+    return keys.union(_REQUIRE.findall(text))
+
+
+def _find_misspelt_requirements(step: inputs.Step, names: AbstractSet[str]) -> Iterator[Diagnostic]:
+    """Find reads of objects by a name that is almost one of those asked for."""
+    mentions = step.language.lint.find_names(step.program, "required")
+    places: list[tuple[str, Mention | FieldAccess]] = [(each.text, each) for each in mentions]
+    places += [
+        (str(read.path[1]), read)
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[:1] in _REQUIRED and len(read.path) == len(("part", "name"))
+    ]
+    spans = set()
+    for name, place in places:
+        near = None if name in names else spelling.find_slip(name, names)
+        if near is not None and place.span not in spans:
+            spans.add(place.span)
+            message = f'nothing asks for the objects "{name}", so there are none'
+            yield _point_at(place, message, f'did you mean "{near}"?')
 
 
 def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -294,6 +348,19 @@ def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:
                 yield _point_at(mention, message, 'write `unready_reason(...) == ""`')
 
 
+def _misspelt_conditions(subject: CheckedStep) -> Iterator[Diagnostic]:
+    """Find conditions that are asked for under a name which is almost one that all objects have."""
+    lint, program = subject.step.language.lint, subject.step.program
+    rules = ((rule, mention) for _, rule, mention in lint.find_awaited(program))
+    places = [(mention.text, mention) for mention in lint.find_names(program, "condition")]
+    places += [(rule.split()[1], mention) for rule, mention in rules if _OF_CONDITION.match(rule)]
+    for name, mention in places:
+        near = None if name in _CONDITIONS else spelling.find_slip(name, _CONDITIONS)
+        if near is not None:
+            hint = f'did you mean "{near}"?'
+            yield _point_at(mention, f'no object has a condition "{name}"', hint)
+
+
 def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     yield from lint.find_doubts(program)
@@ -306,6 +373,7 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             yield _point_at(place, leftover.message, leftover.hint)
     yield from _unrequired(subject)
     yield from _never_ready(subject)
+    yield from _misspelt_conditions(subject)
     for comparison in lint.find_comparisons(program):
         kind, value = subject.request.type_of(comparison.path), comparison.value
         words, type_ = subject.request.words_of(comparison.path), CONSTANT_TYPES[type(value)]
@@ -396,6 +464,9 @@ TEMPLATE: Final = _BY_NAME["template-metadata"]
 XR: Final = _BY_NAME["xr"]
 XR_FIELD: Final = _BY_NAME["xr-field"]
 RUN: Final = _BY_NAME["failing-run"]
+UNKNOWN_RESOURCE: Final = _BY_NAME["unknown-resource"]
+UNKNOWN: Final = _BY_NAME["unknown-field"]
+GUARDED: Final = _BY_NAME["guarded-field"]
 # It may be about what is not at hand, and is listed as what no run reached.
 DOUBT: Final = replace(RUN, severity="info")
 SCHEMA: Final = _BY_NAME["schema"]

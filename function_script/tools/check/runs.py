@@ -40,19 +40,22 @@ from function_script.tools import (
     xr_validation,
 )
 from function_script.tools.check import rules
-from function_script.tools.check.report import Finding, Report
+from function_script.tools.check.report import Finding, Place, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, functions, loading, renderer, steps
 from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.runtimes.local import Skip
+from function_script.tools.render.runtimes.model import Runtime
 from function_script.tools.render.runtimes.servers import Servers
-from function_script.tools.render.validation import validate
+from function_script.tools.render.validation import find_unselected, validate
 from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
+_STATUS: Final = (*_XR[:-1], "status")
 # Fields of every XR.
 _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 # Crossplane's part of spec, which no XR at hand has.
@@ -99,6 +102,15 @@ class Options:
     variants: int
     runs_others: bool = False
 
+    def open_servers(self) -> Servers:
+        """Return the servers of functions for all Compositions: none is started twice.
+
+        A function that does not start fails in each of its Compositions, and is not tried again.
+        """
+        # Without the others, remote programs come from this machine alone.
+        packages = PackageOptions() if self.runs_others else PackageOptions(pull="Never")
+        return Servers(packages, retries=False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
@@ -119,11 +131,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The inputs of a run; ``label`` names its XR. ``is_late``: it follows another one."""
+    """The inputs of a run; ``label`` names its XR. ``is_late``: it follows another one.
+
+    ``is_at_hand``: nobody made up the XR.
+    """
 
     inputs: RenderInputs
     label: str
     is_late: bool = False
+    is_at_hand: bool = False
     invented: frozenset[objects.Path] = frozenset()
 
     def note(self, problem: Diagnostic) -> Diagnostic:
@@ -135,11 +151,18 @@ Reconciles: TypeAlias = Generator[Run, RenderResult]
 """The runs of an XR, each after the result of the one before."""
 
 
-def find(subject: Subject, options: Options, report: Report, static: Collection[Finding]) -> None:
+def find(
+    subject: Subject,
+    options: Options,
+    servers: Servers,
+    report: Report,
+    static: Collection[Finding],
+) -> None:
     """Render the XRs at hand and the variants. Raises no FatalError.
 
-    The report gets findings, each once, what is ``unreached``, and the variants. Doubts say nothing
-    of lines with ``static`` findings, which are warnings.
+    ``servers`` are those of `Options.open_servers`. The report gets findings, each once, what is
+    ``unreached``, and the variants. Doubts say nothing of lines with ``static`` findings, which are
+    warnings.
     """
     try:
         sequences = [*plan(subject, options.variants, report)]
@@ -158,12 +181,10 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     except FatalError as error:
         report.add(rules.COMPOSITION, error.diagnostics)
         return
-    # Without the others, remote programs come from this machine alone.
-    packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
         timeout_seconds=_TIMEOUT_SECONDS,
         is_quiet=True,
-        servers=Servers(packages, retries=False),
+        servers=servers,
         allows_addresses=options.runs_others,
     )
     index = functions.FunctionIndex(
@@ -183,27 +204,29 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
-    with rendering.servers:
-        render = Renderer(pool, index, rendering)
-        for key, run in _follow(sequences, results):
-            results[key], findings = _judge(subject, run, render, branches)
-            if run.is_late:
-                findings = [each for each in findings if _is_fixed(each)]
-            for finding in findings:
-                place = finding.place or finding.diagnostic.message
-                is_warning = finding.rule == rules.DOUBTFUL.name
-                if finding.severity == "info":
-                    doubts.setdefault(place, finding)
-                # A warning of a step says why a schema refuses the value of this line.
-                elif (place, is_warning) not in reported and not (is_warning and place in places):
-                    reported |= {place, (place, is_warning)}
-                    report.findings.append(finding)
-            # A program that needs too much needs it for the other XRs as well.
-            if any(finding.diagnostic.kind == "limit" for finding in findings):
-                break
-        else:
-            for finding in branches.find_unreached():
-                doubts.setdefault(finding.place, finding)
+    render = Renderer(pool, index, rendering)
+    for key, run in _follow(sequences, results):
+        results[key], findings = _judge(subject, run, render, branches)
+        if run.is_late:
+            findings = [each for each in findings if _is_fixed(each)]
+        for finding in findings:
+            place = finding.place or finding.diagnostic.message
+            is_warning = finding.rule == rules.DOUBTFUL.name
+            if finding.severity == "info":
+                doubts.setdefault(place, finding)
+            # A warning of a step says why a schema refuses the value of this line.
+            elif (place, is_warning) not in reported and not (is_warning and place in places):
+                reported |= {place, (place, is_warning)}
+                report.findings.append(finding)
+        # A program that needs too much needs it for the other XRs as well.
+        if any(finding.diagnostic.kind == "limit" for finding in findings):
+            break
+    else:
+        for finding in branches.find_unreached():
+            doubts.setdefault(finding.place, finding)
+        report.findings += _find_misspelt_resources(
+            subject, index.find_runtimes(pipeline), results.values(), places
+        )
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
@@ -361,7 +384,8 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
         own_paths = paths if file.parent == directory else replace(paths, observed=None)
         inputs = loading.load_inputs(own_paths, subject.document, document)
         xr = resolve_claim(inputs.xr, subject.xrd)
-        run = Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=f'the XR in "{file}"')
+        whole = replace(inputs, xr=xr, xrd=subject.xrd)
+        run = Run(inputs=whole, label=f'the XR in "{file}"', is_at_hand=True)
         yield _reconcile(run, most)
     if folders := [each for name in _CASES if (each := directory / name).is_dir()]:
         from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
@@ -417,12 +441,19 @@ def _judge(
     except FatalError as error:
         return None, [Finding.of(rules.DOUBT, run.note(each)) for each in error.diagnostics]
     branches.add(rendering.positions)
+    unselected = [
+        Finding.of(rules.DOUBTFUL, run.note(problem))
+        for problem in (find_unselected(rendering) if run.is_at_hand else ())
+    ]
     failure = rendering.result.failure
     if failure is not None:
         located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
         return None, [
-            Finding.of(rules.RUN if is_certain else rules.DOUBT, problem, failure.step.name)
-            for problem, is_certain in located
+            *(
+                Finding.of(rules.RUN if is_certain else rules.DOUBT, problem, failure.step.name)
+                for problem, is_certain in located
+            ),
+            *unselected,
         ]
     warnings = [
         Finding.of(rules.DOUBTFUL, problem, step.name)
@@ -433,7 +464,7 @@ def _judge(
     doubts = (each.diagnostic for each in warnings)
     hints = {each.span: each.hint for each in doubts if each.span is not None}
     faults = _find_schema_faults(subject, run, rendering, hints)
-    return rendering.result, [*faults, *warnings, *_find_slips(subject, run)]
+    return rendering.result, [*faults, *warnings, *unselected, *_find_slips(subject, run)]
 
 
 def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
@@ -457,24 +488,45 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
                 yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
 
 
+def _find_misspelt_resources(
+    subject: Subject,
+    runtimes: Iterable[Runtime],
+    results: Iterable[RenderResult | None],
+    places: Collection[Place],
+) -> Iterator[Finding]:
+    """Yield the observed resources that a program reads under a name which is almost another one.
+
+    No run composed that name, and no step was left out. At ``places`` a rule of `rules` has found
+    it, which knows more where all names are written out.
+    """
+    if any(isinstance(each, Skip) for each in runtimes):
+        return
+    composed = {name for result in results if result is not None for name in result.resources}
+    for step_input, step in subject.inputs:
+        lint = step.language.lint
+        former = {mention.text for mention in lint.find_moved_from(step.program)}
+        for mention in lint.find_names(step.program, "observed"):
+            name = mention.text
+            near = None if name in composed | former else spelling.find_slip(name, composed)
+            if near is not None:
+                message = f'no run composed "{name}", so it is never observed'
+                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+                located = author_positions.map_to_source(
+                    problem.at(mention.source, mention.span), step_input, subject.programs
+                )
+                finding = Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
+                if finding.place not in places:
+                    yield finding
+
+
 def _find_near_key(path: objects.Path, run: Run) -> str | None:
     """Return the key of the XR or context at hand that is meant where the last one is absent."""
     xr: Object = {"composite": {"resource": run.inputs.xr}}
     holder = objects.find_path({"observed": xr, "context": run.inputs.context}, path[:-1])
     key = str(path[-1])
-    return _find_slip(key, holder) if isinstance(holder, dict) and key not in holder else None
-
-
-def _find_slip(name: str, names: Iterable[str]) -> str | None:
-    """Return the nearest name if a slip of a finger alone makes the difference.
-
-    Two letters are swapped, or one inside of the name is missing or added: at its end it may make
-    a plural, which is another name.
-    """
-    near = spelling.nearest(name, names)
-    short, long = sorted((name.lower(), (near or "").lower()), key=len)
-    parts = {long[:at] + long[at + 1 :] for at in range(len(long) - 1)}
-    return near if short in parts or sorted(short) == sorted(long) else None
+    return (
+        spelling.find_slip(key, holder) if isinstance(holder, dict) and key not in holder else None
+    )
 
 
 def _locate(
@@ -491,7 +543,21 @@ def _locate(
             step_input, step = ours
             located = author_positions.map_to_source(problem, step_input, subject.programs)
             is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
+            if problem.code is not None and problem.code.name == "undesired":
+                # A step that was left out may desire the name.
+                is_certain = not rendering.skipped and (
+                    is_certain or bool(problem.code.subject) or _has_constant_names(subject, step)
+                )
         yield run.note(located), is_certain
+
+
+def _has_constant_names(subject: Subject, last: Step) -> bool:
+    """Report whether the names of all resources are written out, up to those of a step."""
+    steps_ = [step for _, step in subject.inputs]
+    return all(
+        step.language.lint.find_composed_names(step.program) is not None
+        for step in steps_[: steps_.index(last) + 1]
+    )
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
@@ -521,20 +587,32 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     ]
     if not reads:
         return not _may_read_outside(step, run)
+    is_new = _is_new(run)
     # The names of the XR's own fields say nothing.
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
-    return all(
-        path[:1] == ("params",)
-        or (path[:1] == ("context",) and _find_near_key(path, run))
-        or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
-        or (
-            path[: len(_XR)] == _XR
-            and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
-            and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+    return (
+        all(
+            path[:1] == ("params",)
+            or (path[:1] == ("context",) and _find_near_key(path, run))
+            or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
+            # Every XR begins without them, and without resources a failure is the last word.
+            or (is_new and (path[:2] == ("observed", "resources") or path[:4] == _STATUS))
+            or (
+                path[: len(_XR)] == _XR
+                and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
+                and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+            )
+            for path in reads
         )
-        for path in reads
-    ) and not _OUTSIDE.search(_WRITTEN.sub("", line))
+        and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
+    )
+
+
+def _is_new(run: Run) -> bool:
+    """Report whether nothing is observed of an XR at hand, and it has no status yet."""
+    inputs = run.inputs
+    return run.is_at_hand and not (run.is_late or inputs.observed or "status" in inputs.xr)
 
 
 def _may_read_outside(step: Step, run: Run) -> bool:
@@ -544,7 +622,7 @@ def _may_read_outside(step: Step, run: Run) -> bool:
     What a script writes into dicts and its response reads nothing, nor does the text around the
     actions of a template. With texts that are made up, any word counts.
     """
-    is_new = not (run.invented or run.inputs.observed or "status" in run.inputs.xr)
+    is_new = _is_new(run)
     documents = () if run.invented else step.language.lint.find_documents(step.program)
     around = {source.name: text for source, text in documents}
     return any(
@@ -620,7 +698,8 @@ def _find_schema_faults(
     problems = validate(rendering, subject.catalog, texts, is_late=run.is_late)
     # Of a required field with a typing error, the unknown field says more than the absent one.
     for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
-        if severity != "note":
+        is_unselected = problem.code is not None and problem.code.name == "unselected"
+        if severity != "note" and not is_unselected:
             explained = replace(
                 problem, hint=(problem.span and hints.get(problem.span)) or problem.hint
             )

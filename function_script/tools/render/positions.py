@@ -171,6 +171,11 @@ class Positions:
         called = self._find_called(name)
         return None if called is None else called.span
 
+    def find_requirement(self, step: Step, name: str) -> Span | None:
+        """Return the position of what declares a requirement; of the step if its program does."""
+        called = self._find_called(step.name)
+        return None if called is None else called.find_requirement(name)
+
     def excerpt(self, span: Span | None) -> Excerpt | None:
         """Return the lines around a position, if it is in the document of the pipeline."""
         source = None if self._origin is None else self._origin.document.origin.source
@@ -226,6 +231,16 @@ class _CalledStep:
         if self._origin is None:
             return None
         return self._origin.document.span(self._origin.input_of(self.step).path[:-1])
+
+    def find_requirement(self, name: str) -> Span | None:
+        """Return the position of what declares a requirement; of the step if its program does."""
+        if self._origin is None:
+            return None
+        step_input = self._origin.input_of(self.step)
+        entry = objects.find_path(step_input.document.value, step_input.path[:-1])
+        requirements = step_inputs.find_requirements(entry if isinstance(entry, dict) else {})
+        paths = [path for path, each in requirements if each == name]
+        return step_input.document.span((*step_input.path[:-1], *paths[0])) if paths else self.span
 
     def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
         """Report whether there is a value after this step; a null item of a list is one."""

@@ -11,6 +11,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools import manifests
@@ -40,6 +41,12 @@ class StepResponse:
     diagnostics: tuple[Diagnostic, ...] = ()
     missing: tuple[str, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+
+    def required(self) -> dict[str, wire.Selector]:
+        """Return the selectors of what the function requires, by name."""
+        of_response = self.response.requirements
+        selectors = {**of_response.extra_resources, **of_response.resources}
+        return {name: read_selector(selector) for name, selector in selectors.items()}
 
 
 class StepCall(NamedTuple):
@@ -108,6 +115,33 @@ class Store:
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
+
+    def find_near(self, selector: wire.Selector) -> str | None:
+        """Return the difference of an object at hand from a selector that selects nothing.
+
+        None unless it is certainly the object that is meant: it has the name and another namespace,
+        or the labels but for a slip in one of them. Objects of a whole cluster are not asked.
+        """
+        own = self._objects.get((selector.api_version, selector.kind), {})
+        if selector.match_name is not None:
+            places = {namespace for namespace, name in own if name == selector.match_name}
+            is_of_cluster = "" in places or not places
+            if is_of_cluster or len(places) > 1:
+                return None
+            other = (
+                f'not in "{selector.namespace}"' if selector.namespace else "the selector has none"
+            )
+            return f'the one at hand is in namespace "{places.pop()}", {other}'
+        labels = [manifests.labels(manifest) for manifest in own.values()]
+        for key, value in (selector.match_labels or {}).items():
+            values = {each[key] for each in labels if key in each}
+            near_key = spelling.find_slip(key, {name for each in labels for name in each})
+            near_value = spelling.find_slip(value, values)
+            if not values and near_key:
+                return f'those at hand have the label "{near_key}", not "{key}"'
+            if value not in values and near_value:
+                return f"one at hand has {key}={near_value}, not {key}={value}"
+        return None
 
     def find_versions(self, selector: wire.Selector) -> list[str]:
         """Return the other apiVersions of its group that have the object of a selector by name."""
@@ -333,6 +367,8 @@ def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) 
 
 
 def _advise(selector: wire.Selector, source: RequirementSource) -> str:
-    """Return what is there instead: the object in another version, or the advice."""
+    """Return what is there instead: another object, or the object in another version."""
     versions = source.store.find_versions(selector)
-    return f"; there is one of {' and '.join(versions)}" if versions else source.advice
+    near = f"there is one of {' and '.join(versions)}" if versions else None
+    near = near or source.store.find_near(selector)
+    return f"; {near}" if near else source.advice

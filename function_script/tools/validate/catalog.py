@@ -11,6 +11,7 @@ from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, suggest
@@ -76,6 +77,32 @@ class Catalog:
     def is_extension(self, type_: tuple[str, str]) -> bool:
         """Report whether the schema of a kind is that of a CRD or XRD."""
         return type_ in self._schemas
+
+    def find_misspelt(self, api_version: str, kind: str) -> Iterator[Problem]:
+        """Yield the problem of a type without a schema that is almost one with a schema.
+
+        Another version of a kind may come with another release of its CRD: that is a warning.
+        """
+        own = [other for version, other in self._schemas if version == api_version]
+        plurals = {
+            manifests.text_at(each, "spec", "names", "plural"): other
+            for (_, other), each in self._definitions.items()
+        }
+        near = spelling.find_slip(kind, own) or plurals.get(kind.lower())
+        group = manifests.group(api_version)
+        versions = [
+            version
+            for version, other in self._schemas
+            if other == kind and manifests.group(version) == group
+        ]
+        if near in own:
+            text = f"kind: there is no {kind} in {api_version}"
+            yield Problem(type="schema", message=text, path="kind", hint=f'did you mean "{near}"?')
+        elif versions:
+            text = f"apiVersion: the {kind} at hand has {' and '.join(versions)}"
+            yield Problem(type="schema", message=text, path="apiVersion", severity="warning")
+        else:
+            yield from builtin.find_misspelt_kind(api_version, kind)
 
     def is_cluster_scoped(self, type_: tuple[str, str]) -> bool:
         """Report whether objects of a kind certainly have no namespace."""

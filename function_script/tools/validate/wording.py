@@ -12,6 +12,7 @@ from typing import Final
 from function_script.documents.kubernetes_yaml import number_text
 from function_script.request.values import Value, type_name
 from function_script.texts.diagnostics import cut
+from function_script.texts.problems import suggest
 from function_script.tools.validate.report import Problem
 
 NO_FIELD: Final = "<nil>"
@@ -77,7 +78,18 @@ def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
     texts = (item if isinstance(item, str) else _compact(item) for item in allowed[:_MAX_LISTED])
     listed = ", ".join([*map(_compact, texts), *["…"] * (len(allowed) > _MAX_LISTED)])
     text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
-    return _problem(path, value, text)
+    near = suggest(value, tuple(map(str, allowed))) if isinstance(value, str) else None
+    return replace(_problem(path, value, text), hint=near)
+
+
+def duplicate(path: str, value: Value) -> Problem:
+    """A value that another item of the same list has."""
+    return _problem(path, value, f"Duplicate value: {format_value(value)}")
+
+
+def absent(path: str, value: Value) -> Problem:
+    """A name of something that the object does not have."""
+    return _problem(path, value, f"Not found: {format_value(value)}")
 
 
 def to_official(problem: Problem) -> Problem:

@@ -15,7 +15,6 @@ import pytest
 from generate import cli_page
 from support import generated
 from support.commands import Run
-from support.notes import without_note
 from support.paths import ROOT
 from support.timing import takes_less
 
@@ -299,14 +298,6 @@ USAGE = {
 def test_wrong_usage(args: list[str], message: str, run: Run) -> None:
     output = run(*args, code=exit_codes.USAGE)
     assert message in output.err
-    assert output.out == ""
-
-
-def test_problems_of_the_user(run: Run) -> None:
-    output = run("render", "no-such-file", "no-such-file", code=exit_codes.PROBLEM)
-    assert without_note(output.err).startswith(
-        'error: cannot read "no-such-file": no such file or directory'
-    )
     assert output.out == ""
 
 

@@ -1,13 +1,8 @@
 import pytest
+from support.validate_helpers import obj
 
-from function_script.request.values import Object, Value
+from function_script.request.values import Object
 from function_script.tools import structural_schema
-
-
-def obj(**properties: Value) -> Object:
-    """The schema of an object with these fields."""
-    return {"type": "object", "properties": properties}
-
 
 DEFAULTS = {
     "absent": (obj(a={"default": 1}), {}, {"a": 1}),

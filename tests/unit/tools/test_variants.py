@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from support import render_helpers
 from support.timing import stretched
 
 from function_script.request.values import Object
@@ -22,18 +23,8 @@ def make(part: Object, *, is_required: bool) -> list[variants.Variant]:
     spec: Object = {"type": "object", "properties": {"a": part, "b": {"type": "boolean"}}}
     if is_required:
         spec["required"] = ["a"]
-    schema: Object = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
-    xrd: Object = {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "CompositeResourceDefinition",
-        "metadata": {"name": "xthings.example.org"},
-        "spec": {
-            "group": "example.org",
-            "names": {"kind": "XThing", "plural": "xthings"},
-            "versions": [{"name": "v1", "served": True, "referenceable": True, "schema": schema}],
-        },
-    }
-    return variants.make(xrd, ("example.org/v1", "XThing"), (), {}, 8)
+    definition = render_helpers.xrd(schema={"type": "object", "properties": {"spec": spec}})
+    return variants.make(definition, ("example.org/v1", "XBucket"), (), {}, 8)
 
 
 @pytest.mark.parametrize("part", TOO_LARGE.values(), ids=TOO_LARGE)

@@ -98,3 +98,9 @@ def test_read_is_where_its_name_is() -> None:
     """Also where the next name of the chain begins with it."""
     reads = LINT.find_reads(_program("{{ .a.ab.a }}"))
     assert [read.span.column for read in reads] == [5, 7, 10]
+
+
+def test_reads_are_found_once() -> None:
+    """A dozen rules and every run ask for them."""
+    program = _program("{{ .a }}")
+    assert LINT.find_reads(program) is LINT.find_reads(program)

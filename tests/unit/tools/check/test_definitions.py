@@ -214,7 +214,12 @@ FRAMES = {
         "deprcated: ",
         'did you mean "deprecated"?',
     ),
-    "scope": ("  names:", "  scope: Namespace\n  names:", "scope: ", None),
+    "scope": (
+        "  names:",
+        "  scope: Namespace\n  names:",
+        "scope: ",
+        'did you mean "Namespaced"?',
+    ),
     "version": ("    served: true\n", "", "name: ", None),
     "flag": (
         "served: true",

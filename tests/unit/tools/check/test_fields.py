@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.check_helpers import PIPELINE, composition, peer, pointed_at
-from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
+from support.field_checks import CRD, GET, REFERENCE, XR, XRD, found, go, jinja, script
 
 from function_script.tools import check
 from function_script.tools.check.report import Finding
@@ -15,6 +15,11 @@ def _with_helper(call: str, value: str) -> str:
     """Return a script whose function ``size`` returns a value of what a call passes to it."""
     body = ["  def size(spec, more = 1):", f"      return {value}"]
     return "\n".join([script(GET, f"a = {call}"), *body])
+
+
+def _defining(body: str, data: str, call: str = "template") -> str:
+    """Return a Go template with a named one, which gets a part of the request."""
+    return go(f'{{{{ define "a" }}}}{body}{{{{ end }}}}{{{{ {call} "a" {data} }}}}')
 
 
 # A program, the path of what it reads, below the XR, and the field that is meant.
@@ -101,6 +106,36 @@ WRONG = {
     ),
     "function": (go("{{ (getCompositeResource .).spec.szie }}"), "spec.szie", "size"),
     "index": (go(f'{{{{ index .{XR}.spec "szie" }}}}'), "spec.szie", "size"),
+    "dig": (go(f'{{{{ dig "spec" "szie" 1 .{XR} }}}}'), "spec.szie", "size"),
+    "dig-in-a-list": (
+        go(f'{{{{ range .{XR}.spec.disks }}}}{{{{ dig "nmae" "" . }}}}{{{{ end }}}}'),
+        "spec.disks[].nmae",
+        "name",
+    ),
+    "define": (_defining("{{ .spec.szie }}", f".{XR}"), "spec.szie", "size"),
+    "define-of-its-root": (_defining("{{ $.spec.szie }}", f".{XR}"), "spec.szie", "size"),
+    "define-that-calls-another": (
+        _defining(
+            '{{ template "b" .spec }}{{ end }}{{ define "b" }}{{ .szie }}',
+            f"$.{XR}",
+            call="include",
+        ),
+        "spec.szie",
+        "size",
+    ),
+    "macro": (
+        jinja("{% macro m(x, y) %}{{ x.szie }}{% endmacro %}{{ m(spec, 1) }}{{ m(y=1, x=spec) }}"),
+        "spec.szie",
+        "size",
+    ),
+    "macro-that-calls-another": (
+        jinja(
+            "{% macro a(x) %}{{ x.szie }}{% endmacro %}"
+            "{% macro b(y) %}{{ a(y.spec) }}{% endmacro %}{{ b(xr) }}"
+        ),
+        "spec.szie",
+        "size",
+    ),
 }
 
 
@@ -185,6 +220,27 @@ RIGHT = {
     "a-function-of-that-name": script(GET, "def xr(a):", "    return {}", 'a = xr["any"]'),
     "a-name-that-is-set-twice": jinja("{% set x = spec %}{% set x = params %}{{ x.any }}"),
     "set-and-defined": go('{{ $_ := set . "any" 1 }}{{ .any }}{{ define "x" }}{{ .any }}{{ end }}'),
+    "a-define-of-two-values": _defining("{{ .any }}", f'.{XR}.spec }}}}{{{{ template "a" .context'),
+    "a-define-in-a-pipe": _defining("{{ .any }}", f'.{XR}.spec }}}}{{{{ .context | include "a"'),
+    "a-define-whose-name-is-made": _defining(
+        "{{ .any }}", f'.{XR}.spec }}}}{{{{ include (print "a") .context'
+    ),
+    "a-define-that-calls-itself": _defining(
+        '{{ .any }}{{ if .more }}{{ template "a" .more }}{{ end }}', f".{XR}.spec"
+    ),
+    "a-define-that-sets-a-field": _defining('{{ $_ := set . "any" 1 }}{{ .any }}', f".{XR}.spec"),
+    "a-macro-of-two-values": jinja(
+        "{% macro m(x) %}{{ x.any }}{% endmacro %}{{ m(spec) }}{{ m(params) }}"
+    ),
+    "a-macro-that-is-a-value": jinja(
+        "{% macro m(x) %}{{ x.any }}{% endmacro %}{% set n = m %}{{ m(spec) }}{{ n(params) }}"
+    ),
+    "a-macro-without-an-argument": jinja(
+        "{% macro m(x=params) %}{{ x.any }}{% endmacro %}{{ m(spec) }}{{ m() }}"
+    ),
+    "a-macro-with-arguments-of-a-list": jinja(
+        "{% macro m(x) %}{{ x.any }}{% endmacro %}{{ m(spec) }}{{ m(*[params]) }}"
+    ),
     "a-variable-that-changes": go("{{ $x := .observed }}{{ $x = .context }}{{ $x.any }}"),
     "a-variable-of-an-inner-block": go(
         "{{ $x := .observed }}{{ if .input }}{{ $x := .context }}{{ $x.any }}{{ end }}"
@@ -205,6 +261,7 @@ NETWORK = ["---", "apiVersion: net.example.org/v1", "kind: Network", *ANNOTATION
 RESOURCE = "observed.resources.net.resource"
 NAMED = "    script.fn.crossplane.io/composition-resource-name: net"
 NAMES = '    {{ setResourceNameAnnotation "net" }}'
+NETWORK_BODY = '{"apiVersion": "net.example.org/v1", "kind": "Network"}'
 COMPOSED = {
     "jinja": jinja(f"a: {{{{ {RESOURCE}.status.networkID }}}}", *NETWORK, NAMED),
     "gotemplate": go(f"a: {{{{ .{RESOURCE}.status.networkID }}}}", *NETWORK, NAMES),
@@ -213,6 +270,112 @@ COMPOSED = {
         'net = {"net": {"resource": {"apiVersion": "net.example.org/v1", "kind": "Network"}}}',
     ),
 }
+
+
+ANNOTATION = "    script.fn.crossplane.io/"
+AWAITED = {
+    "depends-on-of-jinja": jinja(
+        *NETWORK, NAMED, *NETWORK, NAMED.replace("net", "b"), f"{ANNOTATION}depends-on: net:%s"
+    ),
+    "ready-when-of-jinja": jinja(*NETWORK, NAMED, f"{ANNOTATION}ready-when: %s == available"),
+    "depends-on-of-gotemplate": go(
+        *NETWORK, NAMES, *NETWORK, NAMED.replace("net", "b"), f"{ANNOTATION}depends-on: x, net:%s"
+    ),
+    "ready-when-of-gotemplate": go(*NETWORK, NAMED, f'{ANNOTATION}ready-when: "%s"'),
+    "depends-on-of-starlark": script(
+        "rsp = response()",
+        f'rsp.resource("net", {NETWORK_BODY})',
+        f'rsp.resource("b", {NETWORK_BODY}, depends_on = ["net:%s"])',
+    ),
+    "ready-when-of-starlark": script(
+        "rsp = response()", f'rsp.resource("net", {NETWORK_BODY}, ready_when = "%s == 1")'
+    ),
+    "ready-when-of-a-dict": script(
+        f'net = {{"net": {{"resource": {NETWORK_BODY}, "ready_when": "%s"}}}}'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", AWAITED.values(), ids=AWAITED)
+@pytest.mark.parametrize(("path", "count"), {"networkID": 1, "networkId": 0}.items())
+def test_field_that_a_rule_waits_for(tmp_path: Path, text: str, path: str, count: int) -> None:
+    """What waits for a field that no object has waits for ever."""
+    file = tmp_path / "composition.yaml"
+    file.write_text(composition(text.replace("%s", f"status.{path}")))
+    (tmp_path / "network.yaml").write_text(CRD)
+    known = check.load(None, [tmp_path / "network.yaml"], Project([tmp_path]))
+    findings = check.check([str(file)], None, known).findings
+    found_ = [each for each in findings if each.rule == "guarded-field"]
+    assert [each.diagnostic.hint for each in found_] == ['did you mean "networkId"?'] * count
+    assert all(f"status.{path}" in pointed_at(each) for each in found_)
+
+
+KEYS = {
+    "starlark": script('a = req["context"].get("%s")'),
+    "jinja": jinja('{{ context["%s"] }}'),
+    "gotemplate": go('{{ index .context "%s" }}'),
+}
+ENVIRONMENT = "apiextensions.crossplane.io/environment"
+
+
+@pytest.mark.parametrize("text", KEYS.values(), ids=KEYS)
+def test_key_of_the_context_that_functions_share(tmp_path: Path, text: str) -> None:
+    slip = ENVIRONMENT.replace("environment", "enviroment")
+    for key, hints in {slip: [f'write "{ENVIRONMENT}"'], ENVIRONMENT: [], "a.b/c": []}.items():
+        file = tmp_path / "composition.yaml"
+        file.write_text(composition(text.replace("%s", key)))
+        findings = check.check([str(file)]).findings
+        assert [e.diagnostic.hint for e in findings if e.rule.endswith("-field")] == hints
+
+
+CONDITIONS = {
+    "starlark": script('return is_ready(get_observed(req, "a"), "%s")'),
+    "starlark-getter": script('return get_condition(get_observed(req, "a"), "%s")["status"]'),
+    "starlark-rule": script(
+        "rsp = response()", f'rsp.resource("net", {NETWORK_BODY}, ready_when = "condition %s")'
+    ),
+    "jinja": jinja('# {{ is_ready(get_composed_resource("a"), "%s") }}'),
+    "jinja-filter": jinja('# {{ observed.resources.a.resource | is_ready("%s") }}'),
+    "gotemplate": go('# {{ (getResourceCondition "%s" .observed.resources.a).Status }}'),
+    "annotation": go(*NETWORK, NAMED, f"{ANNOTATION}ready-when: condition %s"),
+}
+
+
+@pytest.mark.parametrize("text", CONDITIONS.values(), ids=CONDITIONS)
+@pytest.mark.parametrize(("name", "count"), {"Redy": 1, "Ready": 0, "Read": 0, "Up": 0}.items())
+def test_condition_with_a_slip(tmp_path: Path, text: str, name: str, count: int) -> None:
+    findings = _doubts(tmp_path, text.replace("%s", name))
+    messages = [each.diagnostic.message for each in findings if "condition" in str(each.diagnostic)]
+    assert messages == [f'no object has a condition "{name}"'] * count
+
+
+ASKED = {
+    "starlark": script(
+        "rsp = response()",
+        'rsp.require("config", "v1", "ConfigMap", match_name = "a")',
+        'a = get_required(req, "%s")',
+    ),
+    "jinja": jinja(
+        *["---", "apiVersion: meta.script.fn.crossplane.io/v1beta1", "kind: Requirements"],
+        *["resources:", "  config:", "    kind: ConfigMap"],
+        '# {{ get_required_resources("%s") }}',
+    ),
+    "gotemplate": go(
+        *["---", "apiVersion: meta.script.fn.crossplane.io/v1beta1", "kind: ExtraResources"],
+        *["requirements:", "  config:", "    kind: ConfigMap"],
+        "# {{ .extraResources.%s }}",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("name", "count"), {"cofnig": 1, "config": 0, "other": 0}.items())
+def test_objects_that_are_asked_for_under_another_name(
+    tmp_path: Path, text: str, name: str, count: int
+) -> None:
+    findings = _doubts(tmp_path, text.replace("%s", name))
+    messages = [each.diagnostic.message for each in findings if "asks" in each.diagnostic.message]
+    assert messages == [f'nothing asks for the objects "{name}", so there are none'] * count
 
 
 @pytest.mark.parametrize("text", COMPOSED.values(), ids=COMPOSED)
@@ -272,6 +435,11 @@ COMPARISONS = {
     "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
     "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
     "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
+    "condition-of-go": (go('# {{ eq (getResourceCondition "A" .x).Status "true" }}'), '"true"'),
+    "condition-in-a-variable": (
+        go('{{ with $c := getResourceCondition "A" .x }}# {{ ne .Status "true" }}{{ end }}'),
+        '"true"',
+    ),
     "gotemplate-variable": (
         go("{{ $xr := .observed.composite.resource }}# {{ ne $xr.spec.size true }}"),
         "true",
@@ -283,6 +451,7 @@ EQUAL_TYPES = [
     script(GET, 'xr["spec"]["size"] = "3"', 'return {"a": xr["spec"]["size"] == "3"}'),
     jinja("# {{ spec.size == 3.5 }}"),
     go("# {{ eq .observed.composite.resource.spec.size 3 }}"),
+    go('# {{ eq (getResourceCondition "A" .x).Status "True" }}{{ $.context.x.Reason }}'),
     go('# {{ eq (.observed.composite.resource.spec.size | toString) "3" }}'),
     go(f'# {{{{ .{XR}.spec.owner.mode | eq "fast" }}}}{{{{ eq "fast" .{XR}.spec.owner.mode }}}}'),
     # The first is compared with each, and these not with one another.

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -14,6 +15,7 @@ from function_script.sandbox.pool import Pool
 from function_script.tools import check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Report, render_text
+from function_script.tools.render.runtimes.servers import Server, Servers
 
 XRD = one_step.xrd("""\
 spec:
@@ -995,6 +997,124 @@ spec: {{package: example.org/other:v1}}
 """)
     assert "Not reached" not in run("check", file).out
     assert "127.0.0.1:1" in run("check", file, "--run-functions").out
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_function_that_does_not_start_is_tried_once(
+    count: int, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[object] = []
+    original = Servers.start
+
+    def start(servers: Servers, key: Hashable, begin: Callable[[], Server]) -> None:
+        original(servers, key, lambda: starts.append(key) or begin())
+
+    monkeypatch.setattr(Servers, "start", start)
+    for number in range(count):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        file = _place(folder, _STARLARK, "def main(req): return {}\n")
+        with file.open("a") as composition:
+            composition.write("\n  - step: other\n    functionRef: {name: other}\n")
+        folder.joinpath("functions.yaml").write_text("""\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: other}
+spec: {package: "127.0.0.1:1/other:v1"}
+""")
+    options = runs.Options(pool=pool, variants=2, runs_others=True)
+    report = check.check([str(tmp_path)], run_options=options)
+    assert len(starts) == 1
+    assert len(report.unreached) == count
+
+
+_WAITING = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: waiting
+    script.fn.crossplane.io/depends-on: %s
+data:
+  x: %s
+"""
+_READS = {
+    _GO: '"{{ dig "labels" "a" "" .observed.composite.resource.metadata }}"',
+    _JINJA: '"{{ xr.metadata.labels.a | default("") }}"',
+}
+
+
+def _wait_for(kind: str, name: str, made: str) -> str:
+    """Return a program that reads labels, and makes the names of resources or writes them out."""
+    if kind == _STARLARK:
+        body = '{"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": label}}'
+        return f"""\
+def main(req):
+    rsp = response()
+    label = get_xr(req, "metadata.labels.a", "")
+    rsp.resource("database{made and "-%s"}"{made and ' % get_xr(req, "spec.region")'}, {body})
+    rsp.resource("waiting", {body}, depends_on = ["{name}"])
+    return rsp
+"""
+    region = f"{made and '-'}{{{{ {'$' if kind == _GO else ''}spec.region }}}}" if made else ""
+    first = _CONFIG.replace("name: config", f"name: database{region}")
+    return first + _WAITING % (name, _READS[kind])
+
+
+@pytest.mark.parametrize("kind", [_GO, _JINJA, _STARLARK])
+@pytest.mark.parametrize(
+    ("name", "made", "rules"),
+    {
+        "databse": ("databse", "", ["unknown-dependency", "failing-run"]),
+        "databse-eu": ("databse-eu", "made", ["failing-run"]),
+        "anything": ("anything", "made", []),
+    }.values(),
+)
+def test_dependency_that_nobody_desires(
+    kind: str, name: str, made: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, kind, _wait_for(kind, name, made))
+    tmp_path.joinpath("xr.yaml").write_text(f"{one_step.XR}spec: {{region: eu, size: small}}\n")
+    report = _check(file, pool)
+    assert [each.rule for each in report.findings if each.rule != "doubtful"] == rules
+    message = f'it depends on "{name}", which is not desired'
+    listed = [each for each in (*report.findings, *report.unreached) if each.rule == "failing-run"]
+    assert message in listed[0].diagnostic.message
+
+
+_UNGUARDED = {
+    "gotemplate": (_GO, _CONFIG + "  other: {{ .observed.resources.config.resource.data.id }}\n"),
+    "jinja": (_JINJA, _CONFIG + "  other: {{ observed.resources.config.resource.data.id }}\n"),
+    "starlark": (
+        _STARLARK,
+        _script('config = get_observed(req, "config")', _config('config["data"]["id"]')),
+    ),
+    "status-of-the-xr": (_JINJA, _CONFIG + "  other: {{ xr.status.address }}\n"),
+}
+
+
+@pytest.mark.parametrize(("kind", "program"), _UNGUARDED.values(), ids=_UNGUARDED)
+@pytest.mark.parametrize("status", ["", "status: {size: 1}\n"])
+def test_first_reconcile_that_reads_what_no_new_xr_has(
+    kind: str, program: str, status: str, tmp_path: Path, pool: Pool
+) -> None:
+    """An XR at hand with a status is no new one."""
+    file = _place(tmp_path, kind, program)
+    xr = f"{one_step.XR}spec: {{region: eu, size: small}}\n{status}"
+    tmp_path.joinpath("xr.yaml").write_text(xr.replace("size: 1", "address: a") if status else xr)
+    rules = {each.rule for each in _check(file, pool).findings} - {"doubtful"}
+    assert rules == (set() if status else {"failing-run"})
+
+
+def test_dependency_on_a_resource_of_a_step_that_does_not_run(tmp_path: Path, pool: Pool) -> None:
+    file = _place(tmp_path, _GO, _WAITING % ("other", '"1"'))
+    text = file.read_text()
+    other = "  - step: other\n    functionRef: {name: other}\n"
+    file.write_text(text.replace("  - step: one\n", f"{other}  - step: one\n", 1))
+    report = _check(file, pool)
+    assert report.count("error") == 0
+    assert 'depends on "other"' in render_text(report)
 
 
 def test_resource_that_nobody_can_compose_is_listed_with_the_xr(tmp_path: Path, pool: Pool) -> None:

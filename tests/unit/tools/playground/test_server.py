@@ -205,13 +205,6 @@ def test_tabs_that_load_at_once_are_not_turned_away(tmp_path: Path) -> None:
             server._listen(tmp_path, listening.server_address[1])
 
 
-def test_renders_what_it_is_given(guest: Visitor) -> None:
-    result = guest.render(guest.load("starlark-robots"))
-    assert result["problems"] == []
-    assert {node["state"] for node in result["graph"]["nodes"]} <= {"ready", "unready"}
-    assert [item["name"] for item in result["documents"][:2]] == ["", "robot-0"]
-
-
 def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
     files = guest.load("filesystem-source")
     files["programs/../../../escaped.txt"] = "text"

@@ -70,18 +70,6 @@ def test_desired_state_and_context_are_handed_on() -> None:
     assert result.context == {"zone": "a"}
 
 
-def test_function_that_asks_nothing_is_called_once() -> None:
-    runner = script()
-    run(runner, {})
-    assert len(runner.requests) == 1
-
-
-def test_requirements_are_supplied_and_settle() -> None:
-    runner = script(asks(one={"match_name": "a", "namespace": "default"}))
-    run(runner, {}, required=[config("a"), config("b")])
-    assert [names(request, "one") for request in runner.requests] == [[], ["a"]]
-
-
 def test_requirements_may_grow() -> None:
     """What is found may lead to another question; answers to the first one stay."""
     first = asks(one={"match_name": "a", "namespace": "default"})
@@ -94,6 +82,12 @@ def test_requirements_may_grow() -> None:
     assert len(runner.requests) == 3
     assert names(runner.requests[2], "one") == ["a"]
     assert names(runner.requests[2], "two") == ["b"]
+
+
+def test_requirement_that_is_asked_for_no_more_goes() -> None:
+    runner = script(asks(one={"match_name": "a"}), asks(two={"match_name": "b"}))
+    run(runner, {})
+    assert runner.requests[2]["required_resources"] == {"two": {}}
 
 
 def test_at_most_six_calls() -> None:
@@ -230,7 +224,10 @@ def test_fatal_result_ends_the_pipeline() -> None:
 
 def test_fatal_result_names_what_earlier_steps_missed() -> None:
     """A step that fails for want of it may know nothing of it; once for all steps that ask."""
-    note = 'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"'
+    note = (
+        'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"; '
+        'the one at hand is in namespace "default", not in "far"'
+    )
     ask = asks(one={"match_name": "a", "namespace": "far"})
     fatal: Object = {"results": [{"severity": "SEVERITY_FATAL", "message": "boom"}]}
     for last, notes in (fatal, (f'step "step-0": {note}',)), ({**ask, **fatal}, (note,)):

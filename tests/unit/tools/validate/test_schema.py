@@ -2,6 +2,7 @@ import time
 
 import pytest
 from support.timing import stretched
+from support.validate_helpers import obj
 
 from function_script.request.values import Object, Value
 from function_script.tools.validate import formats, openapi
@@ -10,11 +11,6 @@ INT_OR_STRING: Object = {
     "x-kubernetes-int-or-string": True,
     "anyOf": [{"type": "integer"}, {"type": "string"}],
 }
-
-
-def obj(**properties: Value) -> Object:
-    """The schema of an object with these fields."""
-    return {"type": "object", "properties": properties}
 
 
 PROBLEMS = {
