@@ -96,6 +96,10 @@ class Dump:
         if not self._objects:
             raise InputError.of("cannot read the dump: it has no objects")
 
+    def has_file(self, file: Path) -> bool:
+        """Report whether a file is the dump, or is in its directory."""
+        return self.path is not None and file.resolve().is_relative_to(self.path.resolve())
+
     @cached_property
     def definitions(self) -> list[Object]:
         """The XRDs, CRDs and Functions."""
