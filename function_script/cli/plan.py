@@ -15,7 +15,8 @@ from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     from function_script.sandbox.pool import Pool
-    from function_script.tools.plan.planning import Planner, XrPlan
+    from function_script.tools.plan.planning import Planner
+    from function_script.tools.plan.xr_plans import XrPlan
 
 
 class _Flags(options.RenderingFlags):

@@ -6,55 +6,30 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from function_script import wire
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
 from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
-from function_script.tools.plan import changes, sides
-from function_script.tools.plan.changes import Change, Verb
+from function_script.tools.plan import changes, sides, xr_plans
+from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Files
+from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.render import RenderInputs, steps
 from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.render.sides import Side, Sides
 from function_script.tools.validate.catalog import Catalog
 
-Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
-
 _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
-_BELOW: Final = "the XR above it is unknown, and may change it"
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XrPlan:
-    """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
-
-    ``drift`` are the fields whose observed values are not those that are desired before the change.
-    ``order`` is its place among all plans: those of outer XRs come first. ``touches`` are the verb,
-    key and description of each object that changes, but for new names that are not known, and
-    ``requires`` what its steps require.
-    """
-
-    order: tuple[int, Key]
-    xr: str
-    composition: str = ""
-    verdict: Verdict = "unknown"
-    reason: str = ""
-    changes: Sequence[Change] = ()
-    drift: Sequence[str] = ()
-    touches: Sequence[tuple[Verb, Key, str]] = ()
-    requires: Sequence[wire.Selector] = ()
 
 
 class Planner:
@@ -125,50 +100,8 @@ class Planner:
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
 
     def relate(self, plans: Iterable[XrPlan]) -> Iterator[XrPlan]:
-        """Yield all plans in their order; what other XRs change makes some unknown.
-
-        Their changes are those of the next reconcile then, and others may follow.
-        """
-        touched: dict[tuple[str, str], dict[Key, dict[Key, str]]] = {}
-        adders: dict[Key, set[Key]] = {}
-        sorted_plans = sorted(plans, key=attrgetter("order"))
-        for plan in sorted_plans:
-            for verb, key, text in plan.touches:
-                touched.setdefault(key[:2], {}).setdefault(key, {})[plan.order[1]] = text
-                if verb == "add":
-                    adders.setdefault(key, set()).add(plan.order[1])
-        unknown: set[Key] = set()
-        for plan in sorted_plans:
-            added = (each for each in plan.touches if each[0] == "add")
-            shared = next((text for _, key, text in added if len(adders[key]) > 1), None)
-            if plan.verdict == "unknown":
-                reason = None
-            elif unknown.intersection(self._owners[plan.order[1]][:1]):
-                reason = _BELOW
-            elif shared:
-                reason = f"another XR adds {shared}, too"
-            else:
-                reason = self._find_required(plan, touched)
-            if reason:
-                unknown.add(plan.order[1])
-            yield replace(plan, verdict="unknown", reason=reason) if reason else plan
-
-    def _find_required(
-        self, plan: XrPlan, touched: Mapping[tuple[str, str], Mapping[Key, Mapping[Key, str]]]
-    ) -> str | None:
-        """Return the reason if a step requires an object that another XR touches, or None."""
-        for selector in plan.requires:
-            type_ = (manifests.group(selector.api_version), selector.kind)
-            of_type = touched.get(type_, {})
-            named = {(*type_, selector.namespace or "", selector.match_name or "")}
-            for key in of_type.keys() & named if selector.match_name is not None else of_type:
-                others = (text for xr, text in of_type[key].items() if xr != plan.order[1])
-                text = next(others, None)
-                if text and (
-                    selector.match_name is not None or self._dump.may_select(selector, key)
-                ):
-                    return f"a step requires {text}, which the change of another XR edits"
-        return None
+        """`xr_plans.relate` for all plans of this planner."""
+        return xr_plans.relate(plans, self._owners, self._dump)
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
@@ -212,7 +145,7 @@ class Planner:
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
-            return replace(plan, reason=_BELOW)
+            return replace(plan, reason=xr_plans.BELOW)
         try:
             if new_xr is None:
                 return self._destroy(plan, xr)

@@ -16,8 +16,9 @@ from function_script.request.values import Object
 from function_script.sandbox.pool import Pool
 from function_script.tools.manifests import compare_values
 from function_script.tools.plan.dump import Dump
-from function_script.tools.plan.planning import Planner, XrPlan
+from function_script.tools.plan.planning import Planner
 from function_script.tools.plan.sides import load
+from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 from function_script.tools.render.sides import Sides
