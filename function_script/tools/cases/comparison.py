@@ -22,7 +22,7 @@ from function_script.request.values import Object, Readable, Value
 from function_script.texts import diagnostics, field_names
 from function_script.texts.diagnostics import Note
 from function_script.texts.errors import FatalError, InputError
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Case, Expectation
 from function_script.tools.render import conditions
@@ -188,7 +188,7 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
         return hint
     if not candidates:
         return "there is none at all"
-    return f"there is {field_names.listed(candidates, _MAX_NAMES)}"
+    return list_choices(candidates, field_names.listed(candidates, _MAX_NAMES))
 
 
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:

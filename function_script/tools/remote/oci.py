@@ -112,7 +112,11 @@ def push(
     Return the reference with its digest. The same files give the same digest. Raises InputError.
     """
     reference = references.parse_tag(name)
-    layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
+    files = _read_local_files(paths, allowed)
+    try:
+        layer = archives.gzip_stored(archives.tar(files))
+    except ValueError as error:
+        raise InputError.of(f"cannot push a module: {error}") from error
     repository = Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
         repository.push_blob(data)

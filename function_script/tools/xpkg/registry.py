@@ -90,7 +90,7 @@ def read_pause(response: transport.HttpResponse) -> float | None:
             parsedate_to_datetime(part) for part in (text, response.headers["Date"] or "")
         )
         return max(0.0, (later - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
