@@ -257,5 +257,9 @@ def test_push_of_a_module_refuses_what_no_step_could_read(tmp_path: Path, run: R
     (tmp_path / "x.star").write_text("x = 2")
     push = ("package", "push", "--module", "-q", "localhost:1/team/lib:v1")
     assert "is not UTF-8 text" in run(*push, tmp_path / "logo.png", code=1).text
+    deep = tmp_path / "deep" / ("a" * 200) / ("b" * 200)
+    deep.mkdir(parents=True)
+    (deep / "x.star").write_text("x = 1")
+    assert "is too long for an archive" in run(*push, tmp_path / "deep", code=1).text
     both = (tmp_path / "a", tmp_path / "x.star")
     assert "has the same name" in run(*push, *both, code=1).text
