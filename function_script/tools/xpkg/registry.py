@@ -40,7 +40,7 @@ _MAX_PAGES: Final = 100
 _MANIFEST_TYPES: Final = (
     images.MANIFEST_TYPE,
     images.INDEX_TYPE,
-    "application/vnd.oci.image.manifest.v1+json",
+    images.OCI_MANIFEST_TYPE,
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
 
