@@ -171,7 +171,7 @@ def test_tag_that_is_not_there_is_an_error_at_its_place(
 
 @pytest.mark.parametrize(
     ("reference", "message"),
-    [("{a: b}", 'input.remote: cannot read ""'), ("nginx", 'cannot read "nginx"')],
+    [("{a: b}", "input.remote.oci.ref: must be a string"), ("nginx", 'cannot read "nginx"')],
     ids=["no-text", "no-registry"],
 )
 def test_reference_that_names_no_package_is_an_error_at_its_place(
@@ -227,6 +227,8 @@ def test_vendor_writes_the_commit_of_a_branch(project: Path, tmp_path: Path, run
         assert ref_of(project)["commit"] == second
         write(project, f"git: {{url: '{url}', commit: nowhere}}")
         assert 'no branch and no tag "nowhere"' in run("vendor", code=1).text
+        write(project, f"git: {{url: '{url}'}}")
+        assert "remote.git.commit: is required" in run("vendor", code=1).text
 
 
 def test_push_of_a_module_prints_a_reference_that_render_takes(

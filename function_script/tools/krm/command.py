@@ -209,14 +209,12 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     status = manifests.object_at(result.xr, "status")
     desired = {key: item for key, item in status.items() if key not in _RECORDS}
     current = manifests.object_at(xr.value, "status")
-    if not desired.items() <= current.items():
+    if not all(objects.is_same(current.get(key), item) for key, item in desired.items()):
         after[xr.index] = {**xr.value, "status": {**current, **desired}}
     others = {manifests.key_of(item.manifest): item for item in composite.others}
     # The alpha design marks the XR, too.
-    is_alpha, has_owner = (
-        bool(manifests.annotation(xr.value, resource_list.TYPE)),
-        _has_uid(xr.manifest),
-    )
+    is_alpha = bool(manifests.annotation(xr.value, resource_list.TYPE))
+    has_owner = _has_uid(xr.manifest)
     added: list[Value] = []
     resources = result.resources
     for name, manifest in resources.items():

@@ -197,7 +197,7 @@ class FunctionServer:
             raise cannot_run(self._function, cause) from error
 
     def _receive(self, seconds: float) -> Report | None:
-        """Return the next report, None if there is none in time; the last one is that of the end."""
+        """Return the next report, None if there is none in time; behind the end, the one of it."""
         if self._end is not None:
             return self._end
         try:
