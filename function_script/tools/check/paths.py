@@ -14,7 +14,7 @@ from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
 from function_script.texts import field_names, spelling
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.tools import structural_schema, xrds
 from function_script.tools.validate import builtin
 
@@ -107,7 +107,7 @@ class Request:
             advice = f"{key} is a field of the request, and this is {format_access(holder)}"
         if advice is not None:
             return advice
-        listed = f"there are {field_names.listed(names)}"
+        listed = list_choices(names, field_names.listed(names))
         elsewhere = structural_schema.find_elsewhere(self.schema, (*holder, key))
         return suggest(key, names, elsewhere) or listed
 

@@ -24,7 +24,7 @@ from function_script.step.readiness.kinds import GENERIC, rule_of
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.texts.problems import Problem, suggest
+from function_script.texts.problems import Problem, list_choices, suggest
 from function_script.texts.source import Source, Span, span_at
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check.paths import Request
@@ -213,7 +213,7 @@ def _find_unknown(
     for mention in mentions:
         if mention.text not in names:
             message = f'no step composes "{mention.text}", so {result}'
-            listed = f"there are {', '.join(ordered)}" if ordered else None
+            listed = list_choices(ordered) if ordered else None
             yield _point_at(mention, message, suggest(mention.text, ordered, listed))
 
 
