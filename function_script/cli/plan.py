@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast
 
@@ -143,7 +142,7 @@ def plan(**flags: Unpack[_Flags]) -> int:
             plans = [*planner.plan(part_count=count, report=progress.share)]
             for wait in others:
                 plans += cast("list[XrPlan]", wait())
-        plans.sort(key=attrgetter("order"))
+        plans = [*planner.relate(plans)]
         notes = [*planner.list_notes(plans)]
         if flags["output"] == "json":
             text = report.to_json(plans, notes)

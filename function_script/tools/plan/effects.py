@@ -56,6 +56,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         )
     if not differences:
         return Effect(manifest=live, changes=[])
+    _check_version(live, before)
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
@@ -109,6 +110,14 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         refusals += (f"{type_[1]}: {each}" for each in violations)
         refusals += _find_new_violations(live_parts, manifest, catalog)
     return Effect(manifest=manifest | unchanged, changes=changes, refusals=refusals)
+
+
+def _check_version(live: Object, before: Object) -> None:
+    """Raise UnknownError for an object in another version, which may have fields elsewhere."""
+    versions = [objects.api_version_and_kind(each)[0] for each in (live, before)]
+    if versions[0] != versions[1]:
+        text = f"the dump has {manifests.describe(live)} as {versions[0]}"
+        raise UnknownError(f"{text}, and it is desired as {versions[1]}")
 
 
 def _find_new_violations(before: Object, after: Object, catalog: Catalog) -> list[str]:
