@@ -588,7 +588,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     ]
     if not reads:
         return not _may_read_outside(step, run)
-    is_new = _is_new(run)
+    is_new = run.is_at_hand and _is_new(run)
     # The names of the XR's own fields say nothing.
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
@@ -611,9 +611,9 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
 
 
 def _is_new(run: Run) -> bool:
-    """Report whether nothing is observed of an XR at hand, and it has no status yet."""
+    """Report whether an XR has no status and no resources yet, and no text of it is made up."""
     inputs = run.inputs
-    return run.is_at_hand and not (run.is_late or inputs.observed or "status" in inputs.xr)
+    return not (run.invented or run.is_late or inputs.observed or "status" in inputs.xr)
 
 
 def _may_read_outside(step: Step, run: Run) -> bool:

@@ -8,7 +8,7 @@ from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.tools import manifests
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.validate import pods
+from function_script.tools.validate import builtin, pods
 
 _SERVICE: Final = ("v1", "Service")
 
@@ -51,7 +51,8 @@ def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
             slip = spelling.find_slip(value, {each[key] for each in near if key in each})
             keys = {each for labels in near for each in labels if labels[each] == value}
             hint = f"{key}: {slip}" if slip else None
-            if not any(key in labels for labels in near) and len(keys) == 1:
+            is_other = not any(key in labels for labels in near) and len(keys) == 1
+            if is_other and _shows_all_pods(rendering):
                 hint = f"{keys.pop()}: {value}"
             if hint is not None:
                 position = rendering.positions.nearest_line(name, ("spec", "selector", key))
@@ -64,3 +65,9 @@ def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
                     excerpt=rendering.positions.excerpt(span),
                     code=Code("unselected", name),
                 )
+
+
+def _shows_all_pods(rendering: Rendering) -> bool:
+    """Report whether no other pods can come of a run: those of an operator, a chart or a step."""
+    types = map(objects.api_version_and_kind, rendering.result.resources.values())
+    return not rendering.skipped and all(builtin.find_schema(*type_) for type_ in types)

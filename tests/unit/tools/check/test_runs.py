@@ -597,6 +597,18 @@ def test_warning_of_a_run_is_a_finding_at_its_line(name: str, tmp_path: Path, po
     )
 
 
+def test_warning_about_a_field_that_the_xr_at_hand_has(tmp_path: Path, pool: Pool) -> None:
+    """No text is made up in an XR without it, nor can its resources and its status have it."""
+    program = """\
+  b: "{{ $count }}"
+  c: {{ dig "resources" "one" "resource" "status" "id" "" $.observed | quote }}
+"""
+    file = _place_peer(tmp_path, "{{ $count := $spec.count }}\n" + program)
+    (tmp_path / "xr.yaml").write_text(one_step.XR + "spec: {region: eu, size: small, count: 1}\n")
+    (finding,) = _check(file, pool).findings
+    assert pointed_at(finding).startswith("$count")
+
+
 def test_warning_about_what_is_not_at_hand_is_no_finding(tmp_path: Path, pool: Pool) -> None:
     program = "  b: {{ .observed.composite.resource.metadata.uid }}\n"
     assert not _check(_place_peer(tmp_path, program), pool).findings

@@ -269,6 +269,26 @@ def test_service_of_other_pods_is_no_finding(
     assert _check(tmp_path, _serve("StarlarkScript", selector, workload), pool) == []
 
 
+DATABASE = """\
+---
+apiVersion: postgresql.cnpg.io/v1
+kind: Cluster
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: database
+spec: {instances: 1}
+"""
+
+
+@pytest.mark.parametrize(("last", "count"), {"": 1, DATABASE: 0}.items(), ids=["none", "cluster"])
+def test_service_of_pods_that_another_kind_may_make_is_no_finding(
+    last: str, count: int, tmp_path: Path, pool: Pool
+) -> None:
+    composition = _serve("JinjaTemplate", '{"cnpg.io/cluster": "web"}')
+    steps = composition + one_step.step("last", "JinjaTemplate", last or CONFIG)
+    assert len(_check(tmp_path, steps, pool)) == count
+
+
 NAMES = {
     "gotemplate": (
         "GoTemplate",
