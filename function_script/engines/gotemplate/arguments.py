@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import errors
+from function_script.engines.gotemplate.corrections import COMPARISONS
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
@@ -41,10 +42,16 @@ _TYPES: Final = {
 _LITERALS: Final = {"dict": "object", "list": "list", "tuple": "list"}
 
 
-def find_wrong_calls(
+def find_failures(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
+    """Yield the wrong calls and comparisons of some templates, one problem each."""
+    roots = [*chain.from_iterable(trees.values())]
+    yield from _find_wrong_calls(roots, grammar)
+    yield from _find_comparisons(roots, grammar)
+
+
+def _find_wrong_calls(
     roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
 ) -> Iterator[Finding]:
-    """Yield the wrong calls below some nodes, one problem each."""
     for pipe in nodes.walk_nodes(roots):
         piped: list[nodes.Operand] = []
         for command in pipe.commands if isinstance(pipe, nodes.Pipe) else ():
@@ -120,6 +127,49 @@ def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
             return _LITERALS.get(name) or next(iter(_TYPES.get(returns, ())), "")
         case _:
             return ""
+
+
+# Comparisons
+
+# The words for the types that have an order.
+_COMPARED: Final = {
+    "boolean": "a boolean",
+    "integer": "a number",
+    "number": "a number",
+    "string": "a text",
+}
+
+
+def _find_comparisons(
+    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
+) -> Iterator[Finding]:
+    """Find comparisons of a text, a number or a boolean with one of the others."""
+    for part in nodes.walk_nodes(roots):
+        match part:
+            case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
+                function in COMPARISONS
+            ):
+                types = [_COMPARED.get(type_of(word, grammar), "") for word in words]
+            case _:
+                continue
+        first = types[0] if types else ""
+        other = next((each for each in types if each and each != first), "")
+        if not first or not other:
+            continue
+        yield Finding(
+            position=part.position,
+            width=len(function),
+            message=f"{function} cannot compare {first} with {other}",
+            hint=unquote_number(part) or errors.Code.INCOMPATIBLE_TYPES.hint or "",
+        )
+
+
+def unquote_number(node: nodes.SyntaxNode) -> str | None:
+    """Return the hint for a comparison with a number that is in quotes."""
+    for word in node.words if isinstance(node, nodes.Command) else ():
+        if isinstance(word, nodes.String) and word.value.isdigit():
+            return f"write {word.value} without quotes"
+    return None
 
 
 # The order of a call's arguments

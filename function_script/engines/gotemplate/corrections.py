@@ -258,6 +258,8 @@ class _Action:
             # A pipe would be about the data; `include` returns the text.
             keyword = "include"
         rest = rest.removesuffix(")") if "(" in match[0] else rest
+        if rest.startswith("|"):
+            rest = f". {rest}"
         return f'{keyword} "{name}" {self._expression(rest or ".", is_argument=True)}'
 
 
@@ -578,7 +580,7 @@ class _Expression:
             # The value comes last, where other languages have it first.
             first, *others = arguments or [_Term("")]
             is_reversed = not first.is_literal and all(other.is_literal for other in others)
-            if name in _SUBJECT_LAST and others and is_reversed:
+            if name in SUBJECT_LAST and others and is_reversed:
                 arguments = [*others, first]
             return self._call("splitList" if name == "split" else name, *arguments)
         if f"${text}" in self._variables:
@@ -666,13 +668,13 @@ _METHODS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("dig", "replace"), 2),
 }
 _METHOD_NAMES: Final = {"get": "dig", "split": "splitList"}
-# Functions that take the text they work on last, where other languages have it first.
-_SUBJECT_LAST: Final = frozenset(
+SUBJECT_LAST: Final = frozenset(
     {
         *("contains", "default", "hasPrefix", "hasSuffix", "join", "nindent", "indent", "repeat"),
         *("replace", "split", "splitList", "trimPrefix", "trimSuffix", "trunc", "regexMatch"),
     }
 )
+"""Functions that take the text they work on last, where other languages have it first."""
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
 _NAME: Final = r"[A-Za-z_]\w*"
 # A key with a slash has dots of its own, and is the last part of a path.

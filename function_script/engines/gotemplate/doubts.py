@@ -1,4 +1,4 @@
-"""Parts of a template that nobody can mean, and comparisons that fail in every run.
+"""Parts of a template that run, and that nobody can mean.
 
 Each is certain from the text alone, whatever the request has.
 """
@@ -9,29 +9,13 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import corrections, registry
-from function_script.engines.gotemplate.arguments import (
-    find_call_without_dot,
-    find_wrong_calls,
-    type_of,
-)
-from function_script.engines.gotemplate.errors import Code
+from function_script.engines.gotemplate.arguments import find_call_without_dot
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
 
-# Functions that take the text they work on last, and the number of their arguments. A constant
-# there, behind what is none, is in the place of another argument.
-_SUBJECT_LAST: Final = {
-    "default": 2,
-    "hasPrefix": 2,
-    "hasSuffix": 2,
-    "join": 2,
-    "replace": 3,
-    "split": 2,
-    "splitList": 2,
-    "trimPrefix": 2,
-    "trimSuffix": 2,
-}
+# Functions that take the text they work on last, which may also be a constant.
+_OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
 _EFFECTS: Final = registry.MUTATING | {"fail"}
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
@@ -138,7 +122,10 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         name, arguments = command.function, (*command.words[1:], *(before if is_piped else ()))
         if index and not is_piped:
             continue
-        if _SUBJECT_LAST.get(name) != len(arguments) or not _is_constant(arguments[-1]):
+        if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
+            continue
+        parameters = registry.FUNCTIONS[name].parameter_types
+        if len(parameters) != len(arguments) or not _is_constant(arguments[-1]):
             continue
         value = arguments[-1]
         # An empty constant is never taken.
@@ -173,7 +160,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
                 message,
                 "each verb takes one value",
             )
-        case (nodes.Identifier(name="default"), *_) if count > _SUBJECT_LAST["default"]:
+        case (nodes.Identifier(name="default"), *_) if count > len(("fallback", "value")):
             message = f"default has {count} arguments, and reads the first two"
             hint = "write one default and one value: default DEFAULT VALUE"
             yield Finding(command.position, len("default"), message, hint)
@@ -225,49 +212,3 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
 
 def _is_constant(word: nodes.Operand) -> bool:
     return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))
-
-
-# Comparisons
-
-# The words for the types that have an order.
-_TYPES: Final = {
-    "boolean": "a boolean",
-    "integer": "a number",
-    "number": "a number",
-    "string": "a text",
-}
-
-
-def find_failures(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
-    """Find wrong calls, and comparisons of a text, a number or a boolean with one of the others."""
-    roots = [*chain.from_iterable(trees.values())]
-    yield from find_wrong_calls(roots, grammar)
-    yield from _find_comparisons(roots, grammar)
-
-
-def _find_comparisons(
-    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
-) -> Iterator[Finding]:
-    for part in nodes.walk_nodes(roots):
-        match part:
-            case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
-                function in corrections.COMPARISONS
-            ):
-                types = [_TYPES.get(type_of(word, grammar), "") for word in words]
-            case _:
-                continue
-        first = types[0] if types else ""
-        other = next((each for each in types if each and each != first), "")
-        if not first or not other:
-            continue
-        hints = (
-            f"write {word.value} without quotes"
-            for word in words
-            if isinstance(word, nodes.String) and word.value.isdigit()
-        )
-        yield Finding(
-            position=part.position,
-            width=len(function),
-            message=f"{function} cannot compare {first} with {other}",
-            hint=next(hints, Code.INCOMPATIBLE_TYPES.hint or ""),
-        )

@@ -9,7 +9,14 @@ from typing import Final
 
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
-from function_script.engines.gotemplate import diagnostics, doubts, positions, programs, values
+from function_script.engines.gotemplate import (
+    doubts,
+    parse_problems,
+    positions,
+    programs,
+    run_problems,
+    values,
+)
 from function_script.engines.gotemplate.errors import (
     Code,
     EvalError,
@@ -53,7 +60,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     try:
         run.render(loaded.data_of(scope), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
-        raise diagnostics.run_problem(error, run.error_sites(), loaded) from error
+        raise run_problems.run_problem(error, run.error_sites(), loaded) from error
 
     if not scope.is_salted:
         # Without a salt anybody can compute these texts, so none of them may be a secret.
@@ -91,7 +98,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         hint = _line_hint(lines[line - 1])
         return None if hint is None else (span, hint)
 
-    gaps = tuple(diagnostics.list_missing(run, pieces, loaded))
+    gaps = tuple(run_problems.list_missing(run, pieces, loaded))
     text = _join(pieces, loaded, scope, limits, allowance)
     return TemplateResult(
         text=text,
@@ -131,7 +138,7 @@ def _join(
     except (GoError, LimitExceededError, RecursionError):
         sites = []
     error = EvalError("the text has bytes that are not UTF-8, such as a part of a character")
-    raise diagnostics.run_problem(error, sites, loaded)
+    raise run_problems.run_problem(error, sites, loaded)
 
 
 def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:
@@ -185,8 +192,8 @@ def check(program: Program, limits: Limits) -> None:
                 continue
             undefined.add(error.subject)
         # A failure that is certain once its place is reached.
-        (problem,) = diagnostics.run_problem(error, [site], loaded).diagnostics
-        correction = diagnostics.find_correction(error, site, loaded)
+        (problem,) = run_problems.run_problem(error, [site], loaded).diagnostics
+        correction = run_problems.find_correction(error, site, loaded)
         line = 0 if problem.span is None else problem.span.line
         # One correction of a line may be that of several failures.
         if correction is not None:
@@ -209,7 +216,7 @@ def _load(program: Program) -> programs.LoadedProgram:
     try:
         return programs.load(sources)
     except programs.ProgramFailure as failure:
-        raise ProgramError(*diagnostics.parse_problems(failure, sources.settings)) from failure
+        raise ProgramError(*parse_problems.list_problems(failure, sources.settings)) from failure
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error

@@ -1,6 +1,7 @@
 """Errors of parsing and running a template, in Go's words and without a position.
 
-Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnostics of them.
+Functions raise CallError, the evaluator EvalError, the parser ParseError; run_problems.py and
+parse_problems.py make diagnostics of them.
 """
 
 from enum import Enum, unique

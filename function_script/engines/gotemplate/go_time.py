@@ -411,7 +411,8 @@ _PATTERNS: Final = {
     **{element: row.pattern for element, row in _ELEMENTS.items()},
     "2006": "[0-9]{4}",
     "06": "[0-9]{2}|[+-][0-9]",
-    "MST": "[A-Z]{3,5}|[+-][0-9]{2}",
+    # Go takes no letter behind UTC for a part of the name.
+    "MST": "UTC|[A-Z]{3,5}|[+-][0-9]{2}",
 }
 _SECONDS: Final = frozenset({"05", "5"})
 _BLANKS: Final = re.compile(" +")

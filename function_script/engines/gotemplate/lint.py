@@ -1,14 +1,16 @@
 """The analyses that `check` makes of Go templates."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
 
 from function_script.engines import foreign_syntax
-from function_script.engines.gotemplate import doubts, programs, request_reads
+from function_script.engines.gotemplate import arguments, doubts, programs, request_reads
+from function_script.engines.gotemplate.positions import find_span
+from function_script.engines.gotemplate.request_reads import GETTERS
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import (
-    QUOTED,
     CallKind,
     FieldAccess,
     FieldComparison,
@@ -24,21 +26,20 @@ from function_script.texts.diagnostics import Diagnostic
 _LENIENT: Final = ("default", "zero")
 
 
-def _match_call(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\{{\{{-?(?!-? */\*)[^{{}}]*?\b{name}\s+(?:[.$]\s+)?{QUOTED}")
+_CLOCK: Final = ("ago", "now")
+# The functions of a kind of calls that have a name as their first text.
+_NAMING: Final[Mapping[CallKind, Sequence[str]]] = {
+    "condition": ("getResourceCondition",),
+    "credentials": ("getCredentialData",),
+    "observed": [name for name, (part, *_) in GETTERS.items() if part == "observed"],
+    "required": [name for name, (part, *_) in GETTERS.items() if part == "requiredResources"],
+}
 
 
 class GoTemplateLint(TemplateLint):
     """The analyses of GoTemplate."""
 
     random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
-    calls: ClassVar = {
-        "clock": re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b"),
-        "condition": _match_call("getResourceCondition"),
-        "credentials": re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}"),
-        "observed": _match_call("getComposed(?:Resource|ConnectionDetails)"),
-        "required": _match_call("getExtraResources"),
-    }
 
     def action_marks(self, program: Program) -> Sequence[str]:
         """Return the left delimiter."""
@@ -77,14 +78,29 @@ class GoTemplateLint(TemplateLint):
     def find_names(self, program: Program, kind: CallKind) -> Iterator[Mention]:
         """Find names; functions that read the clock where the input's options allow them."""
         allowed = programs.read_settings(program.options).allowed
-        if kind != "clock" or "stable_values" in allowed:
-            yield from super().find_names(program, kind)
+        if kind == "clock" and "stable_values" not in allowed:
+            return
+        yield from super().find_names(program, kind)
+        for source, trees in programs.parse_texts(program):
+            for node in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+                match node:
+                    case nodes.Identifier(name=text) if kind == "clock" and text in _CLOCK:
+                        place = find_span(source, node.position, len(text))
+                    case (
+                        nodes.Command(words=(_, nodes.String(value=text) as name, *_))
+                        | nodes.Command(words=(_, _, nodes.String(value=text) as name))
+                    ) if node.function in _NAMING.get(kind, ()):
+                        # Without its quotes.
+                        place = find_span(source, name.position + 1, len(name.quoted) - 2)
+                    case _:
+                        continue
+                yield Mention(text, place.source, place.span)
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
         """Find wrong calls, and comparisons of values with other types."""
         grammar = programs.read_settings(program.options).grammar()
         for source, trees in programs.parse_texts(program):
-            for finding in doubts.find_failures(trees, grammar):
+            for finding in arguments.find_failures(trees, grammar):
                 yield finding.to_diagnostic(source)
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:

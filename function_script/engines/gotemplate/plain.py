@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from function_script.engines.gotemplate import diagnostics, printing, programs, registry, values
+from function_script.engines.gotemplate import printing, programs, registry, run_problems, values
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, Run
@@ -101,7 +101,7 @@ def _describe(
 ) -> tuple[Place | None, str]:
     """Return the place of an error and Go's words: ``executing "manifests" at <.a.b>: nil …``.
 
-    Authors get diagnostics.py's words for the same.
+    Authors get run_problems.py's words for the same.
     """
     if not sites:
         return None, str(error)
@@ -109,7 +109,7 @@ def _describe(
     outer, *inner = [(_place(site, loaded), _action(site)) for site in (*includes, sites[-1])]
     texts = [outer[1], *(f"{place}{action}" for place, action in inner)]
     cause = "error calling include: ".join(texts)
-    return outer[0], cause + diagnostics.run_text(error, sites[-1])
+    return outer[0], cause + run_problems.run_text(error, sites[-1])
 
 
 def _place(site: Site, loaded: programs.LoadedProgram) -> Place:

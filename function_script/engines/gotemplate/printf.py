@@ -34,10 +34,10 @@ class Flags(NamedTuple):
 
 def format_argument(value: object, verb: str, flags: Flags) -> str:
     """Format one argument of printf."""
+    if value is None:
+        return pad(printing.NIL, flags) if verb in "vT" else f"%!{verb}({printing.NIL})"
     if verb == "T":
         return pad(truncate(values.go_type(value), flags), flags)
-    if value is None:
-        return pad(printing.NIL, flags) if verb == "v" else f"%!{verb}({printing.NIL})"
     return _format(value, verb, flags)
 
 

@@ -6,6 +6,7 @@ of the text.
 
 import math
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Final
 
 from function_script.documents.kubernetes_yaml import number_text
@@ -47,19 +48,20 @@ def float_text(number: float) -> str:
 
 def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
     """Return a map's entries in Go's order of printing and iterating: by the bytes of the keys."""
-    try:
-        keys = sorted(value)  # type: ignore[type-var] # keys that do not compare: TypeError
-    except TypeError:
-        # Keys of one kind are together: numbers by their value, others by their text.
-        keys = sorted(
-            value,
-            key=lambda key: (
-                values.go_kind(key),
-                key if isinstance(key, (int, float)) else 0,
-                to_text(key),
-            ),
-        )
-    return [(key, value[key]) for key in keys]
+    if not isinstance(value, values.AnyMap):
+        return sorted(value.items(), key=itemgetter(0))
+    return sorted(value.items(), key=_key_order)
+
+
+# The kinds of keys that are no texts alone, in the order that Go's linker gives their types.
+_KEY_KINDS: Final = ("invalid", "string", "int64", "uint64", "int", "float64", "bool", "struct")
+
+
+def _key_order(entry: tuple[object, object]) -> tuple[int, float, str]:
+    """Return the sort key of an entry: keys of one kind are together."""
+    key = entry[0]
+    number = key if isinstance(key, (int, float)) else 0
+    return _KEY_KINDS.index(values.go_kind(key)), number, to_text(key)
 
 
 def quote(text: str) -> str:

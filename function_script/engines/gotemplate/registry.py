@@ -17,6 +17,7 @@ from function_script.engines.gotemplate.sprig import (
     defaults,
     dicts,
     encoding,
+    letter_case,
     lists,
     numbers,
     paths_and_urls,
@@ -27,7 +28,8 @@ from function_script.engines.gotemplate.sprig import (
 )
 
 SPRIG: Final[tuple[Function, ...]] = (
-    *(*strings.FUNCTIONS, *numbers.FUNCTIONS, *defaults.FUNCTIONS, *defaults.WRITERS),
+    *(*strings.FUNCTIONS, *letter_case.FUNCTIONS, *numbers.FUNCTIONS),
+    *(*defaults.FUNCTIONS, *defaults.WRITERS),
     *(*dicts.FUNCTIONS, *lists.FUNCTIONS, *conversions.FUNCTIONS, *encoding.FUNCTIONS),
     *(*regex.FUNCTIONS, *dates.FUNCTIONS, *paths_and_urls.FUNCTIONS, *semver.FUNCTIONS),
     *(*random_values.FUNCTIONS, *crypto.FUNCTIONS),

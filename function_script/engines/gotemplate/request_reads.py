@@ -25,12 +25,12 @@ _TESTS: Final = frozenset(
     ]
 )
 _MAX_SOURCES: Final = 20
-# Functions that take a name: what is above and below it in the request.
-_GETTERS: Final = {
+GETTERS: Final = {
     "getComposedConnectionDetails": ("observed", "resources", "connectionDetails"),
     "getComposedResource": ("observed", "resources", "resource"),
     "getExtraResources": ("requiredResources", "items"),
 }
+"""Functions that take a name: what is above and below it in the request."""
 # Functions that take keys, and do without what these name.
 _ASKING: Final = frozenset({"dig", "hasKey"})
 _CONSTANTS: Final = (nodes.Bool, nodes.Number, nodes.String)
@@ -174,7 +174,7 @@ class Walker:
         self._is_testing = was_testing
         if not function:
             return paths[0] if len(paths) == 1 else None
-        if function in _GETTERS and any(paths[1:2]):
+        if function in GETTERS and any(paths[1:2]):
             match command.words[1]:
                 case nodes.Dot() | nodes.Variable() as word:
                     width = len(nodes.to_source(word))
@@ -229,10 +229,10 @@ class Walker:
                 self.calls.setdefault(name, []).append(paths[2])
             case [_] if command.function == "getCompositeResource" and paths[1] == ():
                 return _XR
-            case [*_, nodes.String(value=name)] if command.function in _GETTERS and not any(
+            case [*_, nodes.String(value=name)] if command.function in GETTERS and not any(
                 paths[1:-1]
             ):
-                *above, below = _GETTERS[command.function]
+                *above, below = GETTERS[command.function]
                 return (*above, name, below)
             case [_, *keys] if command.function in {"index", "get"} and paths[1] is not None:
                 return self._look_up(paths[1], keys, command.function)

@@ -1,118 +1,12 @@
-"""Go's rules for fields, methods, checks of arguments, and the items of ``range``."""
+"""Go's rules for fields, calls of methods, checks of arguments, and the items of ``range``."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NoReturn, TypeAlias, cast
 
 from function_script.engines.gotemplate import errors, printing, values
-from function_script.engines.gotemplate.go_time import (
-    DAYS,
-    UNITS,
-    UTC,
-    Duration,
-    Month,
-    Time,
-    TransitionTime,
-    Weekday,
-    format_time,
-)
-from function_script.engines.gotemplate.sprig.semver import Version
+from function_script.engines.gotemplate.go_time import Duration
+from function_script.engines.gotemplate.methods import Method, methods_of
 from function_script.engines.gotemplate.values import MISSING, Int
-
-# The receiver is the first argument.
-_Call: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # a receiver of each type
-
-
-class Method(NamedTuple):
-    """A method; ``parameters`` are Go's types of its arguments."""
-
-    call: _Call
-    parameters: tuple[str, ...] = ()
-
-
-def _compare(left: Time, right: Time) -> Int:
-    mine, others = left.unix_nanoseconds(), right.unix_nanoseconds()
-    return Int((mine > others) - (mine < others))
-
-
-_DURATION: Final = "time.Duration"
-_TIME: Final = "time.Time"
-_VERSION: Final = "*semver.Version"
-
-_OF_TIME: Final = {
-    "Add": Method(Time.plus, (_DURATION,)),
-    "AddDate": Method(Time.add_date, ("int", "int", "int")),
-    "After": Method(lambda left, right: _compare(left, right) > 0, (_TIME,)),
-    "Before": Method(lambda left, right: _compare(left, right) < 0, (_TIME,)),
-    "Compare": Method(_compare, (_TIME,)),
-    "Day": Method(lambda time: Int(time.wall_clock().day)),
-    "Equal": Method(lambda left, right: _compare(left, right) == 0, (_TIME,)),
-    "Format": Method(format_time, ("string",)),
-    "Hour": Method(lambda time: Int(time.wall_clock().hour)),
-    "IsZero": Method(Time.is_zero),
-    "Local": Method(lambda time: time.in_location(UTC)),
-    "Minute": Method(lambda time: Int(time.wall_clock().minute)),
-    "Month": Method(lambda time: Month(time.wall_clock().month)),
-    "Nanosecond": Method(lambda time: Int(time.nanoseconds)),
-    "Second": Method(lambda time: Int(time.wall_clock().second)),
-    "String": Method(Time.text),
-    "Sub": Method(Time.minus, (_TIME,)),
-    "UTC": Method(lambda time: time.in_location(UTC)),
-    "Unix": Method(lambda time: time.seconds),
-    "UnixMicro": Method(lambda time: time.unix_nanoseconds() // UNITS["us"]),
-    "UnixMilli": Method(lambda time: time.unix_nanoseconds() // UNITS["ms"]),
-    "UnixNano": Method(lambda time: values.wrap_int64(time.unix_nanoseconds())),
-    "Weekday": Method(lambda time: Weekday(time.wall_clock().isoweekday() % len(DAYS))),
-    "Year": Method(lambda time: Int(time.year)),
-    "YearDay": Method(lambda time: Int(time.wall_clock().timetuple().tm_yday)),
-}
-
-
-METHODS: Final[Mapping[str, Mapping[str, Method]]] = {
-    Time.go_type: _OF_TIME,
-    TransitionTime.go_type: _OF_TIME,
-    Duration.go_type: {
-        "Abs": Method(lambda duration: Duration.bounded(abs(int(duration)))),
-        "Hours": Method(lambda duration: duration.measure(UNITS["h"])),
-        "Microseconds": Method(lambda duration: duration.count(UNITS["us"])),
-        "Milliseconds": Method(lambda duration: duration.count(UNITS["ms"])),
-        "Minutes": Method(lambda duration: duration.measure(UNITS["m"])),
-        "Nanoseconds": Method(int),
-        "Seconds": Method(lambda duration: duration.measure(UNITS["s"])),
-        "String": Method(Duration.text),
-    },
-    Month.go_type: {"String": Method(Month.text)},
-    Weekday.go_type: {"String": Method(Weekday.text)},
-    f"*{Version.go_type}": {
-        "Compare": Method(Version.compare, (_VERSION,)),
-        "Equal": Method(lambda left, right: left.compare(right) == 0, (_VERSION,)),
-        "GreaterThan": Method(lambda left, right: left.compare(right) > 0, (_VERSION,)),
-        "GreaterThanEqual": Method(lambda left, right: left.compare(right) >= 0, (_VERSION,)),
-        "LessThan": Method(lambda left, right: left.compare(right) < 0, (_VERSION,)),
-        "LessThanEqual": Method(lambda left, right: left.compare(right) <= 0, (_VERSION,)),
-        "IncMajor": Method(lambda version: version.release(version.numbers[0] + 1)),
-        "IncMinor": Method(lambda it: it.release(it.numbers[0], it.numbers[1] + 1)),
-        # The next patch of a pre-release is its release.
-        "IncPatch": Method(
-            lambda it: it.release(*it.numbers[:2], it.numbers[2] + (0 if it.pre else 1))
-        ),
-        "Major": Method(lambda version: values.Uint64(version.numbers[0])),
-        "Metadata": Method(lambda version: version.metadata),
-        "Minor": Method(lambda version: values.Uint64(version.numbers[1])),
-        "Original": Method(lambda version: version.original),
-        "Patch": Method(lambda version: values.Uint64(version.numbers[2])),
-        "Prerelease": Method(lambda version: version.pre),
-        "String": Method(Version.text),
-    },
-}
-_NONE: Final[Mapping[str, Method]] = {}
-
-
-def of_value(value: object) -> Mapping[str, Method]:
-    """Return the methods of a value by name."""
-    if isinstance(value, (values.Struct, values.NamedNumber)):
-        return METHODS.get(values.go_type(value), _NONE)
-    return _NONE
-
 
 # The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
 # value, also below a null, and an error where the value is used (compiler/values.py).
@@ -157,7 +51,7 @@ def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
 
 def _member(value: object, name: str, index: int) -> object:
     """Return the result of a method or a field; only structs and named numbers have any."""
-    own = of_value(value)
+    own = methods_of(value)
     if name in own:
         return call_method(value, name, own[name], ())
     fields = value.fields if isinstance(value, values.Struct) else {}
@@ -171,7 +65,7 @@ def _member(value: object, name: str, index: int) -> object:
 
 def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
     """Find the method that a field with arguments calls; None when there is no receiver."""
-    method = of_value(value).get(name)
+    method = methods_of(value).get(name)
     if method is not None:
         return method
     if value is MISSING:
@@ -196,7 +90,7 @@ def call_method(receiver: object, name: str, method: Method, arguments: Sequence
 
 def _method_argument(value: object, type_name: str) -> object:
     # Go takes a constant for a duration, and no variable of another integer type.
-    is_duration = type_name == _DURATION and type(value) is Int
+    is_duration = type_name == Duration.go_type and type(value) is Int
     return Duration(cast("int", value)) if is_duration else check_argument(value, type_name)
 
 

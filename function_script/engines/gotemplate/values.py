@@ -193,7 +193,7 @@ class NilBytesMap(BytesMap):
 class Struct:
     """A Go struct or a pointer to one; ``fields`` are the exported fields in Go's order.
 
-    runtime.py has the methods of all types.
+    methods.py has the methods of all types.
     """
 
     __slots__ = ("fields",)

@@ -19,7 +19,7 @@ from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.go_time import Duration, Time, parse_date
-from function_script.engines.gotemplate.printing import float_text, sorted_items
+from function_script.engines.gotemplate.printing import float_text
 from function_script.engines.gotemplate.run import Run
 
 # Scalars
@@ -306,13 +306,7 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
     if isinstance(value, _Fields):
         _write_map(value.items(), indent, lead, parts)
     elif isinstance(value, dict):
-        texts = [key for key in value if isinstance(key, str)]
-        if len(texts) < len(value):
-            _write_map(sorted_items(value), indent, lead, parts)
-            return
-        is_plain = _PLAIN_ORDER.fullmatch("\n".join(texts)) is not None
-        keys = sorted(texts) if is_plain else sorted(texts, key=_by_key)
-        _write_map(((key, value[key]) for key in keys), indent, lead, parts)
+        _write_map(((key, value[key]) for key in _sorted_keys(value)), indent, lead, parts)
     elif isinstance(value, (list, bytes)):
         for item in value:
             start = f"{lead or ' ' * indent}- "
@@ -322,6 +316,19 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
                 parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
             else:
                 _write_block(block, indent + _DASH, start, parts)
+
+
+def _sorted_keys(value: dict[object, object]) -> list[object]:
+    """Return the keys in yaml.v3's order: numbers and booleans, null, texts, times."""
+    texts = [key for key in value if isinstance(key, str)]
+    is_plain = _PLAIN_ORDER.fullmatch("\n".join(texts)) is not None
+    texts.sort(key=None if is_plain else _by_key)
+    if len(texts) == len(value):
+        return [*texts]
+    numbers = sorted(key for key in value if isinstance(key, (int, float)))
+    nulls = [key for key in value if key is None]
+    times = sorted((key for key in value if isinstance(key, Time)), key=Time.unix_nanoseconds)
+    return [*numbers, *nulls, *texts, *times]
 
 
 def _write_map(

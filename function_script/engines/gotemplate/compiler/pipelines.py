@@ -274,6 +274,7 @@ class PipelineCompiler:
     ) -> Value:
         """Compile a field with arguments: only methods have them."""
         self.steps += 1
+        origin = self.origin_below(receiver, names)
         if len(names) > 1:
             receiver = self.compile_fields(receiver, names[:-1])
         start = self.site()
@@ -287,7 +288,7 @@ class PipelineCompiler:
         call: Expression = expressions.CallMethod(
             receiver.expression, names[-1], arguments, self.context.missing, start, site
         )
-        return Value(call if first is None else expressions.Sequence(first, call))
+        return Value(call if first is None else expressions.Sequence(first, call), origin=origin)
 
     # Calls
 
@@ -439,11 +440,23 @@ class PipelineCompiler:
         self.at = word
         if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
-        return self.check_value(self.compile_operand(word), type_name, callee)
+        value = self.compile_operand(word)
+        # Go's place of a wrong type is the last word that was compiled, which may be one of a call.
+        stage = stage_of(word.commands[-1]) if isinstance(word, nodes.Pipe) else word
+        return self.check_value(value, type_name, callee, stage)
 
-    def check_value(self, value: Value, type_name: str, callee: Callee | None = None) -> Value:
-        """Check a value for a parameter of a type; without a callee it is a method's."""
-        value = self.missing.check_argument(value, callee, self.at)
+    def check_value(
+        self,
+        value: Value,
+        type_name: str,
+        callee: Callee | None = None,
+        place: nodes.Placed | None = None,
+    ) -> Value:
+        """Check a value for a parameter of a type; without a callee it is a method's.
+
+        ``place`` is that of an error about a missing value.
+        """
+        value = self.missing.check_argument(value, callee, place or self.at)
         if type_name in ("any", value.type):
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts

@@ -172,8 +172,10 @@ def _merge_into(
     target: dict[object, object], source: dict[object, object], *, overwrite: bool
 ) -> None:
     """Merge maps with maps; parts of ``source`` may become parts of ``target``."""
-    is_typed = isinstance(target, values.TypedMap) and not isinstance(target, values.AnyMap)
-    if is_typed and source and type(source) is not type(target):
+    is_typed = isinstance(target, values.TypedMap)
+    # A map with keys of any type takes all, and no map with texts alone takes one of these.
+    is_same = type(source) is type(target) if is_typed else not isinstance(source, values.AnyMap)
+    if source and not is_same and not isinstance(target, values.AnyMap):
         raise CallError(f"cannot merge {values.go_type(source)} into {values.go_type(target)}")
     # A copy, since the target, which grows, may be a part of the source.
     for key, value in list(source.items()):

@@ -4,8 +4,8 @@ import pytest
 from support import programs
 from support.paths import ROOT
 
-from function_script.engines.gotemplate import diagnostics
 from function_script.engines.gotemplate import engine as gotemplate
+from function_script.engines.gotemplate import parse_problems
 from function_script.engines.gotemplate.errors import Code
 
 DATA = {"a": 1, "list": [1], "text": "x", "nothing": None}
@@ -15,6 +15,8 @@ CASES = (
     ("{{ if .a < 1 }}{{ end }}", "write {{ if lt .a 1 }}"),
     ("{{ if .a > 1 }}{{ end }}", "write {{ if gt .a 1 }}"),
     ("{{ if .a != 1 }}{{ end }}", "write {{ if ne .a 1 }}"),
+    ("{{ if eq .params.a 1.5 }}{{ end }}", "convert one of the two"),
+    ('{{ if eq .params.a "1" }}{{ end }}', "write 1 without quotes"),
     ("{{ .a", "an action ends with }}"),
     ("{{ $x := range .a }}", "range is a block"),
     ("{{ $x := if .a }}", "if is a block"),
@@ -108,7 +110,7 @@ def test_hints_are_all_reachable() -> None:
     catalogue = "\n".join(path.read_text() for path in mistakes)
     hints_in_use = {_hint(template) for template, _ in CASES}
     hints_in_use |= {_hint(template, missingkey="checked") for template, _ in CHECKED}
-    table_hints = {*diagnostics._UNEXPECTED.values(), *diagnostics._OUTSIDE_RANGE.values()}
+    table_hints = {*parse_problems._UNEXPECTED.values(), *parse_problems._OUTSIDE_RANGE.values()}
     table_hints |= {code.hint for code in Code if code.hint is not None}
     unused = table_hints - hints_in_use
     assert [hint for hint in unused if f"hint: {hint}\n" not in catalogue] == []

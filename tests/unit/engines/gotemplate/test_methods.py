@@ -8,7 +8,7 @@ from support import programs
 from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
-from function_script.engines.gotemplate.runtime import METHODS
+from function_script.engines.gotemplate.methods import METHODS
 
 PAGE = Path(ROOT, "docs", "reference", "gotemplate-compatibility.md")
 TIME = '(toDate "2006" "2024")'

@@ -148,7 +148,7 @@ REFUSED = [
         "{{ if .params.x }}{{ else if .params.x.y }}{{ else }}{{ .params.x }}{{ end }}",
         "1:57 evaluate .params.x: it does not exist",
     ),
-    ("{{ .params.x.y 1 }}", "1:4 evaluate .params.x.y 1: it does not exist"),
+    ("{{ .params.x.y 1 }}", "1:4 evaluate .params.x.y 1: .params.x does not exist"),
     ('{{ index .params "x" }}', '1:4 evaluate index .params "x": .params.x does not exist'),
     (
         '{{ index .params "x-y" "z" }}',

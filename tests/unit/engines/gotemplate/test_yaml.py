@@ -74,7 +74,7 @@ READ = [
     ("2020-01-02", "2020-01-02 00:00:00 +0000 UTC"),
     ('"2020-01-02"', "2020-01-02"),
     (".inf", "+Inf"),
-    ("1: a\nx: b", "map[1:a x:b]"),
+    ("1: a\nx: b", "map[x:b 1:a]"),
     ("a: &x {b: 1}\nc: *x\nd: {<<: *x, b: 2}", "map[a:map[b:1] c:map[b:1] d:map[b:2]]"),
     ("a: |\n  x\nb: >-\n  x\n  y", "map[a:x\n b:x y]"),
     ("a: !!str 1\nb: !foo bar", "map[a:1 b:bar]"),

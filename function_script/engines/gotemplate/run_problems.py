@@ -1,175 +1,29 @@
-"""Failures of templates as diagnostics: the cause, the position and a hint."""
+"""The failures of runs as diagnostics: the cause, the position and a hint."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Final
 
-from function_script.engines import foreign_syntax, habits, missing_values
+from function_script.engines import missing_values
 from function_script.engines.gotemplate import arguments, corrections, errors, registry
-from function_script.engines.gotemplate.corrections import (
-    DECLARED,
-    REQUEST,
-    Correction,
-    correct,
-    find_go_name,
-    find_open_blocks,
-    find_unclosed,
-)
-from function_script.engines.gotemplate.errors import Code, GoError, ParseError
+from function_script.engines.gotemplate.corrections import REQUEST, find_go_name
+from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
-from function_script.engines.gotemplate.programs import (
-    LoadedProgram,
-    ProgramFailure,
-    Settings,
-    to_output,
-)
+from function_script.engines.gotemplate.programs import LoadedProgram, to_output
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.syntax.parser import Grammar
 from function_script.request.program import MissingValue
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.errors import FatalError, LimitError, ProgramError
 from function_script.texts.problems import suggest
 
-_MAX_ERRORS: Final = 20
-# Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
-_MAX_PARSED: Final = 100_000
-_OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
-_ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
-_CHARACTERS: Final = {
-    "-": 'a name has letters, digits and _: write index MAP "NAME" for others',
-    "?": "a field that may be missing: test it with if or with, or use dig",
-}
-_DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
-_MAX_KEYWORD: Final = 5
-_NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
-_BRACE: Final = "a value in an action has no braces of its own"
-# An unexpected token, or any, and what the parser was reading, where it matters.
-_UNEXPECTED: Final = {
-    ("range", ""): "range is a block: set the variable inside of it with =",
-    # Behind an else of another block: Go's parser goes on as if text followed.
-    ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
-    ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
-    ("if", ""): "if is a block: declare the variable before, and set it inside with =",
-    (",", ""): "arguments have blanks between them, no commas",
-    ("{", ""): _BRACE,
-    ("/", "command"): "a comment is {{/* TEXT */}}",
-    ("}", "operand"): "an action ends with two braces: }}",
-    ("", "else"): "another condition is written as else if",
-}
-_OF_OTHER_TEMPLATE: Final = (
-    "a named template has no variables of others: it reads what it is given, as the dot"
-)
-_OUTSIDE_RANGE: Final = {
-    "break": "only a range can be left: take it out",
-    "continue": "only a range has turns: take it out",
-}
-
-
-class Mistake(NamedTuple):
-    """An error, its position in the source as its author wrote it, and its correction."""
-
-    error: ParseError
-    position: int
-    correction: Correction | None
-
-
-def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mistake]:
-    """Return the mistakes of a source with these errors, in the order of the text."""
-    mistakes: list[Mistake] = []
-    text = _CorrectedText(source)
-    room = _MAX_PARSED
-    while errors and len(mistakes) < _MAX_ERRORS:
-        # Each parse reports those unknown names again that have no correction.
-        positions = {mistake.position for mistake in mistakes}
-        correction = None
-        for error in errors:
-            position = (error.position or 0) if error.cause is None else error.cause
-            if text.to_source(position) in positions or text.is_corrected(position):
-                continue
-            unclosed = find_unclosed(text.text, position, grammar.delims)
-            if unclosed is not None:
-                # The parser reads what follows as one action: nothing that it says is certain.
-                problem = ParseError("unclosed action", unclosed, code=Code.ACTION_RUNS_ON)
-                mistakes.append(Mistake(problem, text.to_source(unclosed), None))
-                return sorted(mistakes, key=lambda mistake: mistake.position)
-            if room > 0 and error.cause is None:
-                room -= len(text.text)
-                correction = correct(text.text, position, grammar)
-            mistakes.append(Mistake(error, text.to_source(position), correction))
-            if correction is not None:
-                text.apply(correction)
-                break
-        if correction is None:
-            break
-        # The parser stopped at the mistake: with its correction it gets to the next one.
-        errors = correction.failures
-    mistakes.sort(key=lambda mistake: mistake.position)
-    return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
-
-
-def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> Iterator[Mistake]:
-    """Yield mistakes without those that only follow from one that has no correction."""
-    foreign: set[int] = set()
-    is_sound = True
-    is_in_define = False
-    for mistake in mistakes:
-        error = mistake.error
-        # A define without an end has all that follows in it, where no variable is known.
-        is_in_define |= error.code is Code.BLOCK_UNCLOSED and error.subject == "define"
-        if is_in_define and error.code is Code.VARIABLE_UNDEFINED:
-            continue
-        action = source.rfind(left, 0, mistake.position + 1)
-        # The action that is not understood may be what begins the block.
-        is_follower = not is_sound and error.code in _OUTSIDE_BLOCKS
-        if action in foreign or is_follower:
-            continue
-        if mistake.correction is None:
-            is_sound = False
-            name = error.subject
-            if error.code is Code.FUNCTION_UNKNOWN and habits.find("gotemplate", name, "function"):
-                # Text behind a keyword of another language means nothing here.
-                foreign.add(action)
-        yield mistake
-
-
-class _CorrectedText:
-    """A source with some actions corrected."""
-
-    def __init__(self, source: str) -> None:
-        self.text = source
-        # The corrections: where each begins, how long it is, and by how much it is longer.
-        self._edits: list[tuple[int, int, int]] = []
-
-    def apply(self, correction: Correction) -> None:
-        """Correct one more action."""
-        self.text = correction.apply(self.text)
-        start, length = correction.start, len(correction.text)
-        growth = length - (correction.end - start)
-        later = [
-            (each + growth if each > start else each, size, more)
-            for each, size, more in self._edits
-        ]
-        self._edits = [*later, (start, length, growth)]
-
-    def is_corrected(self, position: int) -> bool:
-        """Report whether a position of the text is in a correction."""
-        return any(start <= position < start + length for start, length, _ in self._edits)
-
-    def to_source(self, position: int) -> int:
-        """Return the position in the source."""
-        return position - sum(growth for start, _, growth in self._edits if start < position)
-
-
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
 # Describing a gap takes time, so only the first ones are described.
 _MAX_DESCRIBED: Final = 50
-_WORD: Final = re.compile(r"[$.]?\w+|\S")
 _KINDS: Final = {
     "null": "null",
     "absent": "absent",
@@ -180,47 +34,7 @@ _KINDS: Final = {
     "bool": "a boolean",
     "slice": "a list",
 }
-# Errors of actions that Go's parser accepts and reads in another way.
-_MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
-_TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
-_VARIABLE: Final = re.compile(r"\$\w+")
-# Values of observed resources, and actions that write no text or change what others write.
-_OF_OBSERVED: Final = re.compile(
-    rf"\$?\.{re.escape(missing_values.OBSERVED)}\.|\(?getComposed(?:Resource|ConnectionDetails)\b"
-)
-_STATEMENT: Final = re.compile(
-    r"-?\s*(?:if|else|with|range|template|block|define|\$\w+\s*:?=)|.*\b(?:set|unset|\w*[mM]erge)"
-)
-_OPTIONAL: Final = "where it may be missing, use default, or test it with if or with"
-_DOT_HINT: Final = (
-    "within range and with, . is the current item and $ the whole request; "
-    "a named template has only what it is given"
-)
-
-
-def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnostic, ...]:
-    """Return all problems of a program that does not parse."""
-    problems = []
-    for bad in failure.sources:
-        source = bad.source
-        for mistake in find(source.text, bad.errors, settings.grammar()):
-            word = _WORD.match(source.text, mistake.position)
-            width = len(word[0]) if word is not None else 1
-            location = find_span(source, mistake.position, width)
-            cause = mistake.error.text
-            function = mistake.error.subject
-            is_unknown = mistake.error.code is Code.FUNCTION_UNKNOWN
-            if is_unknown and registry.unavailable_reason(function):
-                cause = f'function "{function}" is not available'
-            message = f"cannot parse {location.span.name}: {cause}"
-            if mistake.correction is None:
-                left = settings.delims[0]
-                hint = _syntax_hint(mistake.error, source.text, mistake.position, left)
-            else:
-                hint = mistake.correction.hint
-            problems.append(location.to_diagnostic(message, hint))
-    return tuple(problems)
 
 
 def run_problem(
@@ -337,6 +151,27 @@ def _expression(site: Site) -> str:
     return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
 
 
+# Hints
+
+# Errors of actions that Go's parser accepts and reads in another way.
+_MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
+_TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
+_VARIABLE: Final = re.compile(r"\$\w+")
+# Values of observed resources, and actions that write no text or change what others write.
+_OF_OBSERVED: Final = re.compile(
+    rf"\$?\.{re.escape(missing_values.OBSERVED)}\.|\(?getComposed(?:Resource|ConnectionDetails)\b"
+)
+_STATEMENT: Final = re.compile(
+    r"-?\s*(?:if|else|with|range|template|block|define|\$\w+\s*:?=)|.*\b(?:set|unset|\w*[mM]erge)"
+)
+_OPTIONAL: Final = "where it may be missing, use default, or test it with if or with"
+_DOT_HINT: Final = (
+    "within range and with, . is the current item and $ the whole request; "
+    "a named template has only what it is given"
+)
+_ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
+
+
 def _hint_of_caller(error: Exception, sites: Sequence[Site]) -> str | None:
     """Return the hint for a template that reads its dot, and is called without one."""
     call = arguments.find_call_without_dot(sites[-2].node) if len(sites) > 1 else None
@@ -357,6 +192,9 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
         return _missing_hint(error, site, f"{missing_values.DOCUMENT_WAITS}; " * waits + _OPTIONAL)
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
+    is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
+    if is_mixed and site is not None:
+        correction = correction or arguments.unquote_number(site.node)
     return correction or _run_hint(error, loaded.program.templates)
 
 
@@ -444,84 +282,6 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
     if error.kind == "slice":
         return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"
-
-
-# Hints for failures of templates, and for what does not parse, by their codes
-
-
-def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> str | None:
-    """Return the hint for a parser's error at a position; ``left`` is the left delimiter."""
-    name = error.subject
-    variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
-    tag = re.search(rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b[^%]*%\}}", source[:position])
-    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and tag is not None:
-        return f"{tag[0]} is a text here: {foreign_syntax.JINJA_TAG.hint}"
-    # The cases that need the text around; all others are a sentence for each code.
-    match error.code:
-        case Code.FUNCTION_UNKNOWN:
-            return _function_hint(name, source, position)
-        case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
-            return _DASH_IN_VARIABLE
-        case Code.BAD_CHARACTER:
-            return _CHARACTERS.get(name)
-        case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
-            return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
-        case Code.TOKEN_UNEXPECTED:
-            keys = ((name, error.context), ("", error.context), (name, ""))
-            return next(filter(None, map(_UNEXPECTED.get, keys)), None)
-        case Code.BLOCK_UNCLOSED:
-            return f"this {name} has no end"
-        case Code.OUTSIDE_RANGE:
-            return _OUTSIDE_RANGE[name]
-        case Code.VARIABLE_UNDEFINED:
-            return _variable_hint(name, source, position, left)
-        case _:
-            return None if error.code is None else error.code.hint
-
-
-def _variable_hint(name: str, source: str, position: int, left: str) -> str | None:
-    """Return the hint for a variable that is not declared where it is read."""
-    declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
-    if name not in declared:
-        return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
-    if "define" not in find_open_blocks(source[:position], left):
-        is_before = name in chain.from_iterable(DECLARED.findall(source[:position]))
-        return "its block has ended" if is_before else None
-    # Of a define without an end nobody knows what is in it.
-    return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
-
-
-def _function_hint(name: str, source: str, position: int) -> str | None:
-    """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
-    before, after = source[:position], source[position + len(name) :]
-    is_text = re.match(r"\s*(?:\)|\||-?\}\})", after) is not None and _is_argument(before)
-    hint = (
-        registry.unavailable_reason(name)
-        or habits.find("gotemplate", name, "name", "call", "function")
-        or (None if is_text else suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS))))
-    )
-    if hint is not None:
-        return hint
-    if is_text:
-        return f'write "{name}" for a text, .{name} for a field, ${name} for a variable'
-    # A name that stands alone in an action, or has fields. A short one may be a keyword that is
-    # misspelt, but not behind the key of a value.
-    is_alone = (
-        (len(name) > _MAX_KEYWORD or re.search(r": [\"']?\{\{-?\s*$", before) is not None)
-        and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
-        and re.search(r"\{\{-?\s*$", before) is not None
-    )
-    if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
-        return None
-    return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
-
-
-def _is_argument(before: str) -> bool:
-    """Report whether an action goes on behind a text with an argument of a known function."""
-    action = re.sub(r"\"[^\"]*\"", '""', before[before.rfind("{{") + 2 :])
-    names = re.findall(r"(?<![\w.$])[A-Za-z]\w*", action)
-    is_known = all(name in registry.FUNCTIONS or name in KEYWORDS for name in names)
-    return is_known and re.search(r"(?<![\w.$])[a-z]\w*\s[^|(){}]*$", action) is not None
 
 
 def _run_hint(error: Exception, templates: Iterable[str]) -> str | None:

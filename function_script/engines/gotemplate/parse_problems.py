@@ -1,0 +1,262 @@
+"""The problems of a program that does not parse: each mistake, its position and a hint.
+
+The parser stops at the first mistake. With a correction that is certain it gets to the next one, so
+that an author sees several at once.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+from function_script.engines import foreign_syntax, habits
+from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.corrections import (
+    DECLARED,
+    Correction,
+    correct,
+    find_open_blocks,
+    find_unclosed,
+)
+from function_script.engines.gotemplate.errors import Code, ParseError
+from function_script.engines.gotemplate.positions import find_span
+from function_script.engines.gotemplate.programs import ProgramFailure, Settings
+from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
+from function_script.engines.gotemplate.syntax.parser import Grammar
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import suggest
+
+_MAX_ERRORS: Final = 20
+# Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
+_MAX_PARSED: Final = 100_000
+_WORD: Final = re.compile(r"[$.]?\w+|\S")
+_OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
+
+
+def list_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnostic, ...]:
+    """Return all problems of a program that does not parse."""
+    problems = []
+    for bad in failure.sources:
+        source = bad.source
+        for mistake in find_mistakes(source.text, bad.errors, settings.grammar()):
+            word = _WORD.match(source.text, mistake.position)
+            width = len(word[0]) if word is not None else 1
+            location = find_span(source, mistake.position, width)
+            cause = mistake.error.text
+            function = mistake.error.subject
+            is_unknown = mistake.error.code is Code.FUNCTION_UNKNOWN
+            if is_unknown and registry.unavailable_reason(function):
+                cause = f'function "{function}" is not available'
+            message = f"cannot parse {location.span.name}: {cause}"
+            if mistake.correction is None:
+                left = settings.delims[0]
+                hint = _syntax_hint(mistake.error, source.text, mistake.position, left)
+            else:
+                hint = mistake.correction.hint
+            problems.append(location.to_diagnostic(message, hint))
+    return tuple(problems)
+
+
+# Mistakes
+
+
+class Mistake(NamedTuple):
+    """An error, its position in the source as its author wrote it, and its correction."""
+
+    error: ParseError
+    position: int
+    correction: Correction | None
+
+
+def find_mistakes(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mistake]:
+    """Return the mistakes of a source with these errors, in the order of the text."""
+    mistakes: list[Mistake] = []
+    text = _CorrectedText(source)
+    room = _MAX_PARSED
+    while errors and len(mistakes) < _MAX_ERRORS:
+        # Each parse reports those unknown names again that have no correction.
+        positions = {mistake.position for mistake in mistakes}
+        correction = None
+        for error in errors:
+            position = (error.position or 0) if error.cause is None else error.cause
+            if text.to_source(position) in positions or text.is_corrected(position):
+                continue
+            unclosed = find_unclosed(text.text, position, grammar.delims)
+            if unclosed is not None:
+                # The parser reads what follows as one action: nothing that it says is certain.
+                problem = ParseError("unclosed action", unclosed, code=Code.ACTION_RUNS_ON)
+                mistakes.append(Mistake(problem, text.to_source(unclosed), None))
+                return sorted(mistakes, key=lambda mistake: mistake.position)
+            if room > 0 and error.cause is None:
+                room -= len(text.text)
+                correction = correct(text.text, position, grammar)
+            mistakes.append(Mistake(error, text.to_source(position), correction))
+            if correction is not None:
+                text.apply(correction)
+                break
+        if correction is None:
+            break
+        # The parser stopped at the mistake: with its correction it gets to the next one.
+        errors = correction.failures
+    mistakes.sort(key=lambda mistake: mistake.position)
+    return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
+
+
+def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> Iterator[Mistake]:
+    """Yield mistakes without those that only follow from one that has no correction."""
+    foreign: set[int] = set()
+    is_sound = True
+    is_in_define = False
+    for mistake in mistakes:
+        error = mistake.error
+        # A define without an end has all that follows in it, where no variable is known.
+        is_in_define |= error.code is Code.BLOCK_UNCLOSED and error.subject == "define"
+        if is_in_define and error.code is Code.VARIABLE_UNDEFINED:
+            continue
+        action = source.rfind(left, 0, mistake.position + 1)
+        # The action that is not understood may be what begins the block.
+        is_follower = not is_sound and error.code in _OUTSIDE_BLOCKS
+        if action in foreign or is_follower:
+            continue
+        if mistake.correction is None:
+            is_sound = False
+            name = error.subject
+            if error.code is Code.FUNCTION_UNKNOWN and habits.find("gotemplate", name, "function"):
+                # Text behind a keyword of another language means nothing here.
+                foreign.add(action)
+        yield mistake
+
+
+class _CorrectedText:
+    """A source with some actions corrected."""
+
+    def __init__(self, source: str) -> None:
+        self.text = source
+        # The corrections: where each begins, how long it is, and by how much it is longer.
+        self._edits: list[tuple[int, int, int]] = []
+
+    def apply(self, correction: Correction) -> None:
+        """Correct one more action."""
+        self.text = correction.apply(self.text)
+        start, length = correction.start, len(correction.text)
+        growth = length - (correction.end - start)
+        later = [
+            (each + growth if each > start else each, size, more)
+            for each, size, more in self._edits
+        ]
+        self._edits = [*later, (start, length, growth)]
+
+    def is_corrected(self, position: int) -> bool:
+        """Report whether a position of the text is in a correction."""
+        return any(start <= position < start + length for start, length, _ in self._edits)
+
+    def to_source(self, position: int) -> int:
+        """Return the position in the source."""
+        return position - sum(growth for start, _, growth in self._edits if start < position)
+
+
+# Hints, by the codes of the parser's errors
+
+_CHARACTERS: Final = {
+    "-": 'a name has letters, digits and _: write index MAP "NAME" for others',
+    "?": "a field that may be missing: test it with if or with, or use dig",
+}
+_DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
+_MAX_KEYWORD: Final = 5
+_NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
+_BRACE: Final = "a value in an action has no braces of its own"
+# An unexpected token, or any, and what the parser was reading, where it matters.
+_UNEXPECTED: Final = {
+    ("range", ""): "range is a block: set the variable inside of it with =",
+    # Behind an else of another block: Go's parser goes on as if text followed.
+    ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
+    ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
+    ("if", ""): "if is a block: declare the variable before, and set it inside with =",
+    (",", ""): "arguments have blanks between them, no commas",
+    ("{", ""): _BRACE,
+    ("/", "command"): "a comment is {{/* TEXT */}}",
+    ("}", ""): "an action ends with two braces: }}",
+    ("", "else"): "another condition is written as else if",
+}
+_OF_OTHER_TEMPLATE: Final = (
+    "a named template has no variables of others: it reads what it is given, as the dot"
+)
+_OUTSIDE_RANGE: Final = {
+    "break": "only a range can be left: take it out",
+    "continue": "only a range has turns: take it out",
+}
+
+
+def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> str | None:
+    """Return the hint for a parser's error at a position; ``left`` is the left delimiter."""
+    name = error.subject
+    variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
+    tag = re.search(rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b[^%]*%\}}", source[:position])
+    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and tag is not None:
+        return f"{tag[0]} is a text here: {foreign_syntax.JINJA_TAG.hint}"
+    # The cases that need the text around; all others are a sentence for each code.
+    match error.code:
+        case Code.FUNCTION_UNKNOWN:
+            return _function_hint(name, source, position)
+        case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
+            return _DASH_IN_VARIABLE
+        case Code.BAD_CHARACTER:
+            return _CHARACTERS.get(name)
+        case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
+            return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
+        case Code.TOKEN_UNEXPECTED:
+            keys = ((name, error.context), ("", error.context), (name, ""))
+            return next(filter(None, map(_UNEXPECTED.get, keys)), None)
+        case Code.BLOCK_UNCLOSED:
+            return f"this {name} has no end"
+        case Code.OUTSIDE_RANGE:
+            return _OUTSIDE_RANGE[name]
+        case Code.VARIABLE_UNDEFINED:
+            return _variable_hint(name, source, position, left)
+        case _:
+            return None if error.code is None else error.code.hint
+
+
+def _variable_hint(name: str, source: str, position: int, left: str) -> str | None:
+    """Return the hint for a variable that is not declared where it is read."""
+    declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
+    if name not in declared:
+        return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
+    if "define" not in find_open_blocks(source[:position], left):
+        is_before = name in chain.from_iterable(DECLARED.findall(source[:position]))
+        return "its block has ended" if is_before else None
+    # Of a define without an end nobody knows what is in it.
+    return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
+
+
+def _function_hint(name: str, source: str, position: int) -> str | None:
+    """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
+    before, after = source[:position], source[position + len(name) :]
+    is_text = re.match(r"\s*(?:\)|\||-?\}\})", after) is not None and _is_argument(before)
+    hint = (
+        registry.unavailable_reason(name)
+        or habits.find("gotemplate", name, "name", "call", "function")
+        or (None if is_text else suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS))))
+    )
+    if hint is not None:
+        return hint
+    if is_text:
+        return f'write "{name}" for a text, .{name} for a field, ${name} for a variable'
+    # A name that stands alone in an action, or has fields. A short one may be a keyword that is
+    # misspelt, but not behind the key of a value.
+    is_alone = (
+        (len(name) > _MAX_KEYWORD or re.search(r": [\"']?\{\{-?\s*$", before) is not None)
+        and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
+        and re.search(r"\{\{-?\s*$", before) is not None
+    )
+    if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
+        return None
+    return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
+
+
+def _is_argument(before: str) -> bool:
+    """Report whether an action goes on behind a text with an argument of a known function."""
+    action = re.sub(r"\"[^\"]*\"", '""', before[before.rfind("{{") + 2 :])
+    names = re.findall(r"(?<![\w.$])[A-Za-z]\w*", action)
+    is_known = all(name in registry.FUNCTIONS or name in KEYWORDS for name in names)
+    return is_known and re.search(r"(?<![\w.$])[a-z]\w*\s[^|(){}]*$", action) is not None
