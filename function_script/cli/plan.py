@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast
 
@@ -16,7 +15,8 @@ from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     from function_script.sandbox.pool import Pool
-    from function_script.tools.plan.planning import Planner, XrPlan
+    from function_script.tools.plan.planning import Planner
+    from function_script.tools.plan.xr_plans import XrPlan
 
 
 class _Flags(options.RenderingFlags):
@@ -143,7 +143,7 @@ def plan(**flags: Unpack[_Flags]) -> int:
             plans = [*planner.plan(part_count=count, report=progress.share)]
             for wait in others:
                 plans += cast("list[XrPlan]", wait())
-        plans.sort(key=attrgetter("order"))
+        plans = [*planner.relate(plans)]
         notes = [*planner.list_notes(plans)]
         if flags["output"] == "json":
             text = report.to_json(plans, notes)

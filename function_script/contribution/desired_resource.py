@@ -14,7 +14,7 @@ from function_script.request.objects import MOVED_TO, merge, parse_path
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.step.readiness import Check, parse_rule
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import ProblemList, list_choices, suggest
 
 MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
 """Annotation of documents of every dialect, with names that the resource had before."""
@@ -92,7 +92,7 @@ def reject_unknown(annotations: ObjectReader, keys: Annotations, problems: Probl
     for key in filter(keys.is_unknown, annotations.value):
         name = key.rpartition("/")[2]
         names = tuple(each.removeprefix(f"{keys.prefix}/") for each in keys.keys)
-        hint = suggest(name, names, f"there are {', '.join(names)}")
+        hint = suggest(name, names, list_choices(names))
         own = next((each for each in keys.keys if each.endswith(f"/{name}")), None)
         hint = f"write {own}" if own else hint
         problems.add(annotations.at(key), "unknown annotation", hint=hint)

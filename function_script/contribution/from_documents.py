@@ -24,7 +24,7 @@ from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import DocumentError
-from function_script.texts.problems import Problem, ProblemList, suggest
+from function_script.texts.problems import Problem, ProblemList, list_choices, suggest
 from function_script.texts.source import Span
 
 _RESOURCE_NAME: Final = "resource name"
@@ -314,7 +314,7 @@ def _read_meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Con
     if reader is not None:
         return reader(document)
     other = _OTHER_META_KINDS.get(kind)
-    hint = suggest(kind, dialect.kinds, f"there are {', '.join(dialect.kinds)}")
+    hint = suggest(kind, dialect.kinds, list_choices(dialect.kinds))
     if other in dialect.kinds:
         hint = f"write kind: {other}"
     problem = f'"{kind}" is not a kind of {dialect.meta_api_version}'

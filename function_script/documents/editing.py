@@ -13,6 +13,7 @@ import yaml
 from function_script.documents.rendered_lines import Edit
 from function_script.documents.stream import read_source
 from function_script.documents.writer import to_yaml
+from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Object, Value
 from function_script.texts.errors import FatalError
@@ -32,7 +33,7 @@ def edit(text: str, before: Object, after: Object) -> str:
 
     A text that begins with a brace is JSON and stays JSON.
     """
-    if before == after:
+    if objects.is_same(before, after):
         return text
     if text.lstrip().startswith("{"):
         return json.dumps(_in_order(before, after), indent=2, ensure_ascii=False) + "\n"
@@ -43,7 +44,9 @@ def edit(text: str, before: Object, after: Object) -> str:
         documents = read_source(Source(name="output", text=result), limits=limits)
     except (_NotEditableError, yaml.YAMLError, FatalError):
         return to_yaml(after)
-    return result if [each.value for each in documents] == [after] else to_yaml(after)
+    return (
+        result if objects.is_same([each.value for each in documents], [after]) else to_yaml(after)
+    )
 
 
 def _in_order(before: Value, after: Value) -> Value:
@@ -113,7 +116,7 @@ class _Editor:
             line = self._last_line(value)
             if name not in after:
                 self._replace_lines(key.start_mark.line, line, "")
-            elif after[name] == before[name]:
+            elif objects.is_same(after[name], before[name]):
                 continue
             elif self._can_edit(value, before[name], after[name]):
                 self._edit_value(value, before[name], after[name])
@@ -153,7 +156,7 @@ class _Editor:
                 self._replace_lines(first, line, "")
                 continue
             new = later[_identity(value)]
-            if new == value:
+            if objects.is_same(new, value):
                 continue
             if self._can_edit(item, value, new):
                 self._edit_value(item, value, new)

@@ -274,12 +274,12 @@ def _corrections(
             if match := pattern.match(lines[each]):
                 text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
                 yield _Correction(each, text, hint + ", in the line above" * (each < number))
-    if line.strip() == "---":
-        yield _Correction(number, "---", "--- begins at the margin: take the blanks before it out")
     if number and (match := _BLOCK.match(lines[number - 1])):
         width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
+    if line.strip() == "---":
+        yield _Correction(number, "---", "--- begins at the margin: take the blanks before it out")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))

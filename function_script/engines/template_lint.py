@@ -15,24 +15,13 @@ from function_script.engines.lint import (
     ResourceKind,
     reads_own_namespace,
 )
+from function_script.engines.template_names import NAMING, NAMING_CALL, SEPARATOR, find_names
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
-# The annotation and the functions that name a composed resource.
-_NAMING: Final = re.compile(
-    r"composition-resource-name|setResourceNameAnnotation|set_resource_name_annotation"
-)
-_CALL: Final = (
-    r"(?:setResourceNameAnnotation +|set_resource_name_annotation\()[\"'](?P<call>[\w.-]+)[\"']\)?"
-)
-_RESOURCE_NAME: Final = re.compile(
-    r"composition-resource-name[\"']?: *[\"']?(?P<key>[\w.-]+)[\"']?(?=[ ,}]|$)"
-    rf"|{_CALL} *-?\}}",
-    re.MULTILINE,
-)
 _RESOURCE_NAME_LINE: Final = re.compile(
     r"^ +(?:[\w.]+/composition-resource-name: *[\"']?(?P<key>[\w.-]+)[\"']? *"
-    rf"|\{{\{{-? *{_CALL} *-?\}}\}} *)$",
+    rf"|\{{\{{-? *{NAMING_CALL} *-?\}}\}} *)$",
     re.MULTILINE,
 )
 # The beginning of an action that writes no document of its own.
@@ -45,7 +34,6 @@ _ANNOTATION: Final = r"^ +script\.fn\.crossplane\.io/{}: *[\"']?(?P<value>[^\"'#
 # The end of an action by its beginning.
 _ACTION_ENDS: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
 
-_SEPARATOR: Final = re.compile(r"^---.*$", re.MULTILINE)
 _FIELD: Final = re.compile(
     r"(?P<indent> *)(?P<key>[A-Za-z]+):(?:[ \t]+(?P<value>[^\s#].*?))?(?:[ \t]+#.*)?\s*"
 )
@@ -76,7 +64,7 @@ class TemplateLint(Lint, ABC):
     def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
         """Find documents that have one name and one kind."""
         for source in program.sources():
-            for document in _SEPARATOR.split(source.text):
+            for document in SEPARATOR.split(source.text):
                 names = {
                     match["key"] or match["call"]
                     for match in _RESOURCE_NAME_LINE.finditer(document)
@@ -91,9 +79,8 @@ class TemplateLint(Lint, ABC):
         marks = self.action_marks(program)
         names: set[str] = set()
         for source in program.sources():
-            matches = [*_RESOURCE_NAME.finditer(source.text)]
-            # A mention that the stricter pattern does not match has a name that is computed.
-            if len(matches) != len(_NAMING.findall(source.text)):
+            names_of_source = find_names(source.text)
+            if names_of_source is None:
                 return None
             if any(
                 line.startswith(mark)
@@ -103,7 +90,7 @@ class TemplateLint(Lint, ABC):
                 for mark in marks
             ):
                 return None
-            names |= {match["key"] or match["call"] for match in matches}
+            names |= names_of_source
         return frozenset(names)
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
@@ -182,8 +169,8 @@ def _find_resource_name(mention: Mention) -> str | None:
     """Return the name of the resource in whose document a text is, if it is written out."""
     lines = mention.source.text.split("\n")
     before = "\n".join(lines[: mention.span.line])
-    first = max((match.start() for match in _SEPARATOR.finditer(before)), default=0)
-    document = _SEPARATOR.split(mention.source.text[first:].removeprefix("---"))[0]
+    first = max((match.start() for match in SEPARATOR.finditer(before)), default=0)
+    document = SEPARATOR.split(mention.source.text[first:].removeprefix("---"))[0]
     names = [match["key"] or match["call"] for match in _RESOURCE_NAME_LINE.finditer(document)]
     return names[0] if len(names) == 1 else None
 
@@ -197,7 +184,7 @@ def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, S
     starts = [number for number, line in enumerate(lines) if line.startswith("---")]
     for first, end in zip([0, *starts], [*starts, len(lines)], strict=True):
         document = lines[first:end]
-        if not any(_NAMING.search(line) for line in document):
+        if not any(NAMING.search(line) for line in document):
             continue
         section = indent = namespace = ""
         name: tuple[str, Span] | None = None

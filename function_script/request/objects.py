@@ -1,7 +1,7 @@
 """Pure functions on plain Kubernetes objects: copy, merge, prune, find a field; their names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -157,6 +157,32 @@ def find_condition(resource: Readable, kind: str) -> Mapping[str, Readable] | No
         if isinstance(condition, (dict, Mapping)) and condition.get("type") == kind:
             return condition
     return None
+
+
+def is_same(one: Readable, other: Readable) -> bool:
+    """Report equality as in JSON; see `compare_values`."""
+    return one is other or not any(compare_values(one, other, ()))
+
+
+def compare_values(
+    theirs: Readable, ours: Readable, path: Path
+) -> Iterator[tuple[Path, Readable, Readable]]:
+    """Yield the least parts that differ, with both values.
+
+    As in JSON, 1 equals 1.0, and true does not equal 1.
+    """
+    if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
+        for key in sorted({*theirs, *ours}):
+            if key not in theirs or key not in ours:
+                yield (*path, key), theirs.get(key), ours.get(key)
+            else:
+                yield from compare_values(theirs[key], ours[key], (*path, key))
+    elif isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
+        for index, (their_item, our_item) in enumerate(zip(theirs, ours, strict=True)):
+            yield from compare_values(their_item, our_item, (*path, index))
+    # In Python, True equals 1.
+    elif theirs != ours or isinstance(theirs, bool) != isinstance(ours, bool):
+        yield path, theirs, ours
 
 
 def is_label(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Final, TypeGuard, TypeVar
 from function_script.request.values import Object, Value, type_name, type_phrase
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, cut
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import ProblemList, list_choices, suggest
 
 # Of more fields, a list says less than the documentation.
 _MAX_NAMES: Final = 8
@@ -65,7 +65,7 @@ class ObjectReader:
             return
         unknown.sort()
         if hint is None and len(names) <= _MAX_NAMES:
-            hint = f"there are {', '.join(names)}"
+            hint = list_choices(names)
         for key in unknown:
             advice = hints.get(key) or suggest(key, names, hint)
             code = Code("unknown-field", key)

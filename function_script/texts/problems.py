@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from function_script.texts import spelling
@@ -74,3 +74,9 @@ def suggest(
     """Return the hint that names the nearest of ``names``, or else ``otherwise``."""
     near = spelling.nearest(name, names)
     return f'did you mean "{near}"?' if near else otherwise
+
+
+def list_choices(names: Collection[str], text: str | None = None) -> str:
+    """Return "there is a", or "there are a, b"; ``text`` is another list of ``names``."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"there {verb} {', '.join(names) if text is None else text}"

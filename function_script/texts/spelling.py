@@ -65,12 +65,21 @@ def _in_spelling_of(name: str, matches: list[str]) -> list[str]:
         return same_letters
     if len(set(map(_fold, matches))) > 1:
         return matches
-    distances = [_distance(name, each, _MAX_LENGTH) for each in matches]
+    differences = [_compare_styles(name, each) for each in matches]
     return [
         each
-        for each, distance in zip(matches, distances, strict=True)
-        if distance == min(distances)
+        for each, difference in zip(matches, differences, strict=True)
+        if difference == min(differences)
     ]
+
+
+def _compare_styles(name: str, other: str) -> int:
+    """Return the difference of two names in their numbers of capital letters and separators."""
+    pairs = [
+        (sum(map(str.isupper, each)), len(each) - len(each.translate(_SEPARATORS)))
+        for each in (name, other)
+    ]
+    return sum(abs(first - second) for first, second in zip(*pairs, strict=True))
 
 
 def _is_misspelling(name: str, candidate: str) -> bool:
@@ -109,22 +118,31 @@ def _distance(first: str, second: str, most: int) -> int:
     """Return the number of edits between two names, or a number above ``most``.
 
     This is the optimal string alignment distance. In the smallest names another character counts
-    as two edits.
+    as two edits. The time is exponential in ``most``, which is two at most, and linear in the
+    length.
     """
+    replacement = 2 if min(len(first), len(second)) <= _SMALL else 1
+    return _count_edits(first, second, most, replacement)
+
+
+def _count_edits(first: str, second: str, most: int, replacement: int) -> int:
+    """Return the number of edits between two texts, or a number above ``most``."""
+    if most == 0:
+        return int(first != second)
     if abs(len(first) - len(second)) > most:
         return most + 1
-    replacement = 2 if min(len(first), len(second)) <= _SMALL else 1
-    before: list[int] = []
-    row = list(range(len(second) + 1))
-    for i, letter in enumerate(first, 1):
-        oldest, before, row = before, row, [i, *[most + 1] * len(second)]
-        # A place further from the diagonal is more than ``most`` edits away.
-        for j in range(max(i - most, 1), min(i + most, len(second)) + 1):
-            other = second[j - 1]
-            exchange = before[j - 1] + replacement * (letter != other)
-            cost = min(before[j] + 1, row[j - 1] + 1, exchange)
-            is_swap = i > 1 < j and letter == second[j - 2] and first[i - 2] == other
-            row[j] = min(cost, oldest[j - 2] + 1) if is_swap else cost
-        if min(row) > most:
-            return most + 1
-    return row[-1]
+    # The same beginning takes no edit.
+    pairs = enumerate(zip(first, second, strict=False))
+    at = next((i for i, (letter, other) in pairs if letter != other), min(len(first), len(second)))
+    first, second = first[at:], second[at:]
+    if not first or not second:
+        return len(first) + len(second)
+    least = most + 1
+    # Each edit of the first letters leaves two rests. A better number than before is asked for.
+    edits = [(first[1:], second, 1), (first, second[1:], 1), (first[1:], second[1:], replacement)]
+    if first[:2] == second[1::-1]:
+        edits.append((first[2:], second[2:], 1))
+    for rest, other, cost in edits:
+        if cost < least:
+            least = min(least, cost + _count_edits(rest, other, least - 1 - cost, replacement))
+    return least

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from function_script.request import objects
-from function_script.request.values import Object, Readable, Value, type_phrase
+from function_script.request.values import Object, Value, type_phrase
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
@@ -205,24 +205,3 @@ def is_secret(manifest: Object, path: objects.Path) -> bool:
     """Report whether a part of an object is the data of a Secret."""
     is_data = path[:1] in {(), ("data",), ("stringData",)}
     return is_data and objects.api_version_and_kind(manifest) == SECRET
-
-
-def compare_values(
-    theirs: Readable, ours: Readable, path: objects.Path
-) -> Iterator[tuple[objects.Path, Readable, Readable]]:
-    """Yield the least parts that differ, with both values.
-
-    As in JSON, 1 equals 1.0, and true does not equal 1.
-    """
-    if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
-        for key in sorted({*theirs, *ours}):
-            if key not in theirs or key not in ours:
-                yield (*path, key), theirs.get(key), ours.get(key)
-            else:
-                yield from compare_values(theirs[key], ours[key], (*path, key))
-    elif isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
-        for index, (their_item, our_item) in enumerate(zip(theirs, ours, strict=True)):
-            yield from compare_values(their_item, our_item, (*path, index))
-    # In Python, True equals 1.
-    elif theirs != ours or isinstance(theirs, bool) != isinstance(ours, bool):
-        yield path, theirs, ours

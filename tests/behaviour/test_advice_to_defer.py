@@ -25,6 +25,9 @@ JINJA_FAILS = [
     f"---\nkind: {{{{ {VPC} }}}}\n",
     f"---\n{{{{ {VPC} }}}}\n",
     "spec:\n  id: {{ spec.gone }}\n",
+    # It is the document's own, or a misspelt one.
+    "spec:\n  id: {{ observed.resources.a.resource.status.id }}\n",
+    f"spec:\n  id: {{{{ {VPC}.x }}}}\n".replace("vpc", "databse") + document("database"),
     # Another mistake comes first.
     "spec:\n  id: {{ observed.resource.vpc }}\n",
 ]
@@ -43,6 +46,10 @@ GO_FAILS = [
     f'{{{{ $d := dict }}}}\nspec:\n  id: {{{{ set $d "a" .{VPC} }}}}\n',
     f'{{{{ $d := dict }}}}\nspec:\n  id: {{{{ .{VPC} | set $d "a" }}}}\n',
     "spec:\n  id: {{ .observed.composite.resource.spec.gone }}\n",
+    # It is the document's own.
+    "spec:\n  id: {{ .observed.resources.a.resource.status.id }}\n",
+    'spec:\n  id: {{ (getComposedResource . "a").status.id }}\n',
+    'spec:\n  id: {{ (index .observed.resources "a").resource.status.id }}\n',
 ]
 
 
@@ -123,6 +130,9 @@ def test_script_with_a_function_needs_the_field_alone() -> None:
         'if vpc["status"]["id"] == 1: rsp.remove("a")',
         'for each in vpc["status"]["ids"]: rsp.remove("a")',
         'x = req["context"]["gone"]',
+        'rsp.set_status("id", vpc["status"]["id"])',
+        'rsp.resource("vpc", {"spec": vpc["status"]["id"]})',
+        'id = vpc["status"]["id"]; rsp.resource("vpc", {"spec": id})',
     ],
 )
 def test_script_does_not_learn_of_it_elsewhere(statement: str) -> None:

@@ -113,6 +113,15 @@ def test_krm_without_a_function_config_names_what_to_give(run: Run) -> None:
     assert yaml.safe_load(out)["results"][0]["severity"] == "error"
 
 
+def test_krm_item_whose_annotations_cannot_be_read_is_named(run: Run) -> None:
+    """With a number among them there are none, and the resource name is lost."""
+    text = read_input("error-object-exists")
+    annotations = "crossplane.io/composition-resource-name: zones, config.kubernetes.io/index: 1"
+    text = text.replace("{name: zones}", f"{{name: zones, annotations: {{{annotations}}}}}")
+    hint = "its annotation config.kubernetes.io/index is not a text: quote the value"
+    assert hint in run("krm", stdin=text, code=1).err
+
+
 def test_krm_container_starts_without_arguments(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """Orchestrators pass none; both set this variable."""
     monkeypatch.setenv("STRUCTURED_RESULTS", "true")

@@ -345,6 +345,23 @@ def test_function_is_called_several_times_at_once(place: Place) -> None:
     assert [response.desired for response in responses] == [request(size).desired for size in sizes]
 
 
+def test_function_that_ends_is_the_same_error_for_all_of_its_calls(place: Place) -> None:
+    put_server(place.registry, "stop-at-request", "stop", place.mark)
+    process = Process(function="f", package=f"{place.registry.name}/team/function-test:stop")
+    message = 'cannot run function "f": its process was ended by SIGTERM'
+    with Servers(PackageOptions(root=place.cache)) as servers, ThreadPoolExecutor(4) as executor:
+        caller = FunctionCaller(None, Options(servers=servers))
+        server = process.find_server(caller)
+        assert isinstance(server, FunctionServer)
+        server.wait()
+        calls = [executor.submit(server.call, request(), 30) for _ in range(4)]
+        assert {str(call.exception()) for call in calls} == {message}
+        # The first call discards it, and the second one has another process.
+        for _ in range(2):
+            with pytest.raises(InputError, match=message):
+                process.call(StepCall(STEP, request(), 30), caller)
+
+
 _COMMAND = """
 import sys, time
 from pathlib import Path

@@ -286,6 +286,7 @@ def test_pauses_grow_and_end(start: Start) -> None:
         ("Sun, 06 Nov 1994 08:49:42 GMT", 5.0),
         ("Sun, 06 Nov 1994 08:49:00 GMT", 0.0),
         ("soon", 1.0),
+        ("Sun, 99999999999999999999 Nov 1994 08:49:37 GMT", 1.0),
         ("-3", 1.0),
     ],
 )

@@ -171,7 +171,7 @@ def test_tag_that_is_not_there_is_an_error_at_its_place(
 
 @pytest.mark.parametrize(
     ("reference", "message"),
-    [("{a: b}", 'input.remote: cannot read ""'), ("nginx", 'cannot read "nginx"')],
+    [("{a: b}", "input.remote.oci.ref: must be a string"), ("nginx", 'cannot read "nginx"')],
     ids=["no-text", "no-registry"],
 )
 def test_reference_that_names_no_package_is_an_error_at_its_place(
@@ -227,6 +227,8 @@ def test_vendor_writes_the_commit_of_a_branch(project: Path, tmp_path: Path, run
         assert ref_of(project)["commit"] == second
         write(project, f"git: {{url: '{url}', commit: nowhere}}")
         assert 'no branch and no tag "nowhere"' in run("vendor", code=1).text
+        write(project, f"git: {{url: '{url}'}}")
+        assert "remote.git.commit: is required" in run("vendor", code=1).text
 
 
 def test_push_of_a_module_prints_a_reference_that_render_takes(
@@ -257,5 +259,9 @@ def test_push_of_a_module_refuses_what_no_step_could_read(tmp_path: Path, run: R
     (tmp_path / "x.star").write_text("x = 2")
     push = ("package", "push", "--module", "-q", "localhost:1/team/lib:v1")
     assert "is not UTF-8 text" in run(*push, tmp_path / "logo.png", code=1).text
+    deep = tmp_path / "deep" / ("a" * 200) / ("b" * 200)
+    deep.mkdir(parents=True)
+    (deep / "x.star").write_text("x = 1")
+    assert "is too long for an archive" in run(*push, tmp_path / "deep", code=1).text
     both = (tmp_path / "a", tmp_path / "x.star")
     assert "has the same name" in run(*push, *both, code=1).text

@@ -157,6 +157,10 @@ def answer(connection: socket.socket, stream: int, request: bytes, mode: str) ->
         os.write(1, b"panic: a request\n")
         os.kill(os.getppid(), 9)
         os._exit(3)
+    if mode == "stop-at-request":
+        os.write(1, b"stopped by a request\n")
+        os.kill(os.getppid(), 15)
+        sleep()
     if mode == "hang-at-request":
         sleep()
     message = respond(request)

@@ -159,7 +159,9 @@ _TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _VARIABLE: Final = re.compile(r"\$\w+")
 # Values of observed resources, and actions that write no text or change what others write.
 _OF_OBSERVED: Final = re.compile(
-    rf"\$?\.{re.escape(missing_values.OBSERVED)}\.|\(?getComposed(?:Resource|ConnectionDetails)\b"
+    rf"\$?\.{re.escape(missing_values.OBSERVED)}\.(?P<key>\w*)"
+    rf"|\(*index +\$?\.{re.escape(missing_values.OBSERVED)} +[\"`](?P<item>[^\"`]+)"
+    r"|\(*getComposed(?:Resource|ConnectionDetails)\b(?: +[$.](?= ))?(?: +[\"`](?P<text>[^\"`]+))?"
 )
 _STATEMENT: Final = re.compile(
     r"-?\s*(?:if|else|with|range|template|block|define|\$\w+\s*:?=)|.*\b(?:set|unset|\w*[mM]erge)"
@@ -228,8 +230,13 @@ def _can_wait(error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedP
         origin = values[0].strip() if len(values) == 1 else ""
     before = text[: site.node.position + 1].rpartition(delims[0])[0]
     action = text[len(before) + len(delims[0]) :].partition(delims[1])[0]
-    is_observed = _OF_OBSERVED.match(origin) is not None and _STATEMENT.match(action) is None
-    return is_observed and missing_values.can_wait_behind(before.rpartition("\n")[2])
+    match = _OF_OBSERVED.match(origin)
+    if match is None or _STATEMENT.match(action):
+        return False
+    name = match["key"] or match["item"] or match["text"] or ""
+    return missing_values.can_wait_behind(
+        before.rpartition("\n")[2]
+    ) and missing_values.comes_from_another_document(name, text, site.node.position)
 
 
 def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) -> str:

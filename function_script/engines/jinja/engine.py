@@ -130,7 +130,7 @@ def _explain(
         path = _describe_path(error, run, stack[-1] if stack else None)
         hints = [path.hint]
         if path.is_open:
-            waits = path.is_observed and _can_wait(stack, path.name)
+            waits = bool(path.resource) and _can_wait(stack, path)
             hints += [missing_values.DOCUMENT_WAITS * waits, _OPTIONAL]
         return _RENDER + path.message, "; ".join(filter(None, hints)) or None, path.name
     if isinstance(error, exceptions.RenderError):
@@ -148,9 +148,17 @@ def _explain(
     raise error
 
 
-def _can_wait(stack: Sequence[positions.Position], name: str | None) -> bool:
+def _can_wait(stack: Sequence[positions.Position], path: paths.MissingPath) -> bool:
     """Report whether the document of what failed can wait for its value."""
     # A macro may write several documents.
-    is_alone = len(stack) == 1 and stack[0].is_written
-    before = stack[0].text_before(name) if is_alone else None
-    return before is not None and missing_values.can_wait_behind(before)
+    if len(stack) != 1 or not stack[0].is_written:
+        return False
+    (position,) = stack
+    before = position.text_before(path.name)
+    return (
+        before is not None
+        and missing_values.can_wait_behind(before)
+        and missing_values.comes_from_another_document(
+            path.resource, position.source.text, position.offset
+        )
+    )

@@ -18,6 +18,7 @@ from function_script.engines.jinja import tokens as token_lists
 from function_script.engines.jinja.environment import Environment as JinjaEnvironment
 from function_script.request.program import Program
 from function_script.texts import spelling
+from function_script.texts.problems import list_choices
 from function_script.texts.source import Source
 
 # More than templates of the greatest allowed size have; see `policy`.
@@ -190,7 +191,7 @@ def _unknown_tag(
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:
-        hint = f"there are {', '.join(_STATEMENTS)}"
+        hint = list_choices(_STATEMENTS)
     message, width = f'there is no tag "{tag}" here', max(1, len(tag))
     return policy.Violation(
         offset=offset, message=message, hint=hint, open_tag=open_tag, width=width

@@ -26,6 +26,9 @@ _MAX_KEYS = 20
 _MAX_KEY_LENGTH = 64
 _MAX_CANDIDATES = 1_000
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_OBSERVED = re.compile(
+    rf'{re.escape(missing_values.OBSERVED)}(?:\.(?P<word>\w+)|\["(?P<text>[^"]+)"\])'
+)
 # A chain of lookups: a name, a call or a text, then keys.
 _CHAIN = r"""(?P<chain>(?:"[^"]*"|'[^']*'|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\]|\([^()]*\))*?)"""
 
@@ -34,14 +37,14 @@ class MissingPath(NamedTuple):
     """The description of a missing value; ``name`` is the missing key to underline.
 
     ``is_open``: nothing says that the key is a mistake, so the value may be there in another run.
-    ``is_observed``: it is one of an observed resource.
+    ``resource`` is the name of the observed resource that it is one of, if it is one.
     """
 
     message: str
     hint: str | None
     name: str | None
     is_open: bool = False
-    is_observed: bool = False
+    resource: str = ""
 
 
 def describe(
@@ -68,8 +71,8 @@ def describe(
     is_open = hint is None and isinstance(base, (type(None), Mapping, list, tuple, range))
     if is_open:
         hint = _describe_holder(base, start)
-    is_observed = start.startswith(missing_values.OBSERVED)
-    return MissingPath(message, hint, str(keys[0]), is_open, is_observed)
+    resource = match["word"] or match["text"] if (match := _OBSERVED.match(whole)) else ""
+    return MissingPath(message, hint, str(keys[0]), is_open, resource)
 
 
 def _correction_of(base: object, key: object, statement: str, path: str) -> str | None:

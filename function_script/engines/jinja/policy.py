@@ -17,7 +17,7 @@ from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import MAX_INTEGER
 from function_script.engines.signatures import explain_names
 from function_script.request.values import LONE_SURROGATE
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Source
 
 MAX_NODES = 20_000
@@ -247,8 +247,8 @@ class _References:
 
     def check(self, module_names: Collection[str]) -> None:
         """Add the references to modules, and imports of names, that are not there."""
-        names = ", ".join(sorted(module_names))
-        available = f"there are {names}" if module_names else "there are no modules"
+        names = sorted(module_names)
+        available = list_choices(names) if names else "there are no modules"
         for template, facts in self._templates.items():
             for reference in facts.references:
                 module = reference.module

@@ -41,6 +41,11 @@ class Position:
     operation: Operation | None = None
     is_written: bool = False
 
+    @property
+    def offset(self) -> int:
+        """Return the number of characters in front of the line."""
+        return sum(len(line) + 1 for line in _split(self.source.text)[: self.line - 1])
+
     def statement(self) -> str:
         """Return the text from here to the end of the tag that begins or continues in this line."""
         lines = _split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
@@ -57,7 +62,7 @@ class Position:
 
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
-        begin = sum(len(line) + 1 for line in _split(self.source.text)[: self.line - 1])
+        begin = self.offset
         words = _find_words(name, self.statement()) if name else []
         if self.operation is not None and len(words) != 1:
             token_list = tokens.read(Environment(), self.source.text)

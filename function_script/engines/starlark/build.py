@@ -23,7 +23,7 @@ from function_script.request.program import Program
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import LimitError, ProgramError
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Source, Span
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
@@ -200,7 +200,7 @@ class _Build:
         if not names:
             self._load_hint = "the field modules of the input has the texts of modules by name"
             raise ValueError(f"cannot load {name}: the input has no modules")
-        self._load_hint = suggest(name, names, f"there are {field_names.listed(names)}")
+        self._load_hint = suggest(name, names, list_choices(names, field_names.listed(names)))
         raise ValueError(f"cannot load {name}: there is no such module")
 
 

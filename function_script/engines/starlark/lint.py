@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from function_script.engines.lint import (
@@ -14,13 +14,10 @@ from function_script.engines.lint import (
     reads_own_namespace,
 )
 from function_script.engines.starlark import mistakes
-from function_script.engines.starlark.analysis import request_reads, syntax
+from function_script.engines.starlark.analysis import composed, request_reads, syntax
 from function_script.request.program import Program
 from function_script.texts.source import Span
 
-# Calls that may give whole resources, with names that only a run knows.
-_DECODING: Final = re.compile(r"decode|from_?(?:json|yaml)|parse", re.IGNORECASE)
-_ENTRY_FIELDS: Final = frozenset({"resource", "ready", "connection_details"})
 _EMITTING: Final = frozenset({"event", "warning"})
 
 
@@ -50,27 +47,14 @@ class StarlarkLint(Lint):
         """Find resources in dicts by name, and in calls of ``resource``."""
         for node, _ in syntax.walk(program):
             for name, body in _resources(node):
-                entry = _fields(body).get("resource")
+                entry = syntax.fields_of(body).get("resource")
                 kind = _kind_of(entry if isinstance(entry, ast.Dict) else body)
                 if kind is not None and all(each.value for each in kind):
                     yield name, ResourceKind(*(str(each.value) for each in kind))
 
     def find_composed_names(self, program: Program) -> frozenset[str] | None:
         """Find the names in calls of ``resource`` and in dicts below ``desired.resources``."""
-        names: set[str] = set()
-        for source in program.sources():
-            tree = syntax.parse(source.text)
-            if tree is None:
-                return None
-            parents = {
-                child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
-            }
-            for node in ast.walk(tree):
-                names_of_node = _composed_names(node, parents)
-                if names_of_node is None:
-                    return None
-                names |= names_of_node
-        return frozenset(names)
+        return composed.find_names(syntax.parse(source.text) for source in program.sources())
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the texts in lists that are called ``depends_on``."""
@@ -118,18 +102,9 @@ class StarlarkLint(Lint):
                     yield syntax.span_of(result, program.main)
 
 
-def _fields(node: ast.Dict) -> dict[str, ast.expr]:
-    """Return the values of a dict by those keys that are written out."""
-    return {
-        text: value
-        for key, value in zip(node.keys, node.values, strict=True)
-        if (text := syntax.text_of(key)) is not None
-    }
-
-
 def _kind_of(node: ast.Dict) -> tuple[ast.Constant, ast.Constant] | None:
     """Return apiVersion and kind of a dict where both are written out."""
-    fields = _fields(node)
+    fields = syntax.fields_of(node)
     match fields.get("apiVersion"), fields.get("kind"):
         case ast.Constant(value=str()) as version, ast.Constant(value=str()) as kind:
             return version, kind
@@ -141,7 +116,7 @@ def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
     """Yield dicts that may be resources, by the names they have in ``node``."""
     match node:
         case ast.Dict():
-            for name, value in _fields(node).items():
+            for name, value in syntax.fields_of(node).items():
                 if isinstance(value, ast.Dict):
                     yield name, value
         case ast.Call(
@@ -155,8 +130,8 @@ def _rules(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Yield the rules of readiness that a node gives to resources, by their names."""
     match node:
         case ast.Dict():
-            for name, value in _fields(node).items():
-                fields = _fields(value) if isinstance(value, ast.Dict) else {}
+            for name, value in syntax.fields_of(node).items():
+                fields = syntax.fields_of(value) if isinstance(value, ast.Dict) else {}
                 if "resource" in fields and "ready_when" in fields:
                     yield name, fields["ready_when"]
         case ast.Call(
@@ -167,54 +142,10 @@ def _rules(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             )
 
 
-def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:
-    """Return the names that a node gives to resources; None when only a run knows them."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="resource"), args=[first, *_]):
-            return _texts([first])
-        case ast.Call(func=ast.Attribute(attr="resource")) | ast.keyword(arg="resources"):
-            return None
-        case ast.Attribute(attr="resource") if getattr(parents[node], "func", None) is not node:
-            return None
-        case ast.Call(func=function) if _DECODING.search(ast.unparse(function)):
-            return None
-        case ast.Constant(value=str(text)) as key if (
-            text == "resources" or "desired.resources" in text
-        ):
-            parent = parents[key]
-        case _:
-            return set()
-    match parent:
-        case ast.Dict(keys=keys, values=values) if key in keys:
-            value = values[keys.index(key)]
-            return _entry_names(value) if isinstance(value, ast.Dict) else None
-        case ast.Subscript(value=base) | ast.Call(func=base) if "observed" in ast.unparse(base):
-            return set()
-        case ast.Subscript() if isinstance(outer := parents[parent], ast.Subscript):
-            return _texts([outer.slice]) if outer.value is parent else None
-        case _:
-            return None
-
-
-def _entry_names(node: ast.Dict) -> set[str] | None:
-    """Return the keys of entries, and not those of a container's resources, such as limits."""
-    keys = []
-    for key, value in zip(node.keys, node.values, strict=True):
-        fields = _fields(value).keys() if isinstance(value, ast.Dict) else ()
-        if not fields or _ENTRY_FIELDS & fields:
-            keys.append(key)
-    return _texts(keys)
-
-
-def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
-    texts = {*map(syntax.text_of, nodes)}
-    return None if None in texts else {text for text in texts if text is not None}
-
-
 def _texts_of(field: str, program: Program) -> Iterator[Mention]:
     """Yield the texts of arguments and members of this name, also those in lists."""
     for node, source in syntax.walk(program):
-        value = _fields(node).get(field) if isinstance(node, ast.Dict) else None
+        value = syntax.fields_of(node).get(field) if isinstance(node, ast.Dict) else None
         if isinstance(node, ast.keyword) and node.arg == field:
             value = node.value
         for text in value.elts if isinstance(value, ast.List) else [value]:
@@ -224,10 +155,10 @@ def _texts_of(field: str, program: Program) -> Iterator[Mention]:
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:
     """Yield names of Kubernetes objects, but not of those inside of others, such as manifests."""
-    fields = _fields(node) if isinstance(node, ast.Dict) else {}
+    fields = syntax.fields_of(node) if isinstance(node, ast.Dict) else {}
     if {"apiVersion", "kind"} <= fields.keys():
         metadata = fields.get("metadata")
-        members = _fields(metadata) if isinstance(metadata, ast.Dict) else {}
+        members = syntax.fields_of(metadata) if isinstance(metadata, ast.Dict) else {}
         name, namespace = members.get("name"), members.get("namespace")
         # A computed namespace may be one for each XR.
         is_shared = (
@@ -250,7 +181,7 @@ def _constant_results(main: ast.FunctionDef) -> Iterator[ast.expr]:
     for statement in main.body:
         match statement:
             case ast.Return(value=ast.Dict() as response):
-                results = _fields(response).get("results")
+                results = syntax.fields_of(response).get("results")
                 for item in results.elts if isinstance(results, ast.List) else ():
                     if isinstance(item, ast.Dict) and "atal" not in ast.unparse(item):
                         yield item

@@ -25,7 +25,7 @@ from function_script.request.program import Program
 from function_script.request.values import with_article
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Source, Span
 
 _OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
@@ -882,7 +882,7 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
             name not in _TYPES
         ):
             near = spelling.nearest(name, tuple(_TYPES))
-            advice = f'write "{near}"' if near else f"there are {', '.join(sorted(_TYPES))}"
+            advice = f'write "{near}"' if near else list_choices(sorted(_TYPES))
             return f'"{name}"', habits.find("starlark", name, "type") or advice
         case ast.Call(func=ast.Name(id="type")), ast.Name(
             id="str" | "dict" | "list" | "int" | "bool" | "float" | "tuple" as name

@@ -22,7 +22,7 @@ from function_script.request.values import Object, Readable, Value
 from function_script.texts import diagnostics, field_names
 from function_script.texts.diagnostics import Note
 from function_script.texts.errors import FatalError, InputError
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Case, Expectation
 from function_script.tools.render import conditions
@@ -159,7 +159,7 @@ def find_mismatches(
                 yield Mismatch(at=(*at, key), message=message, hint=nearest_hint(key, actual))
             else:
                 yield from find_mismatches(actual.get(key), item, (*at, key), below)
-    elif not is_same(actual, expected):
+    elif not objects.is_same(actual, expected):
         are_lists = isinstance(actual, list) and isinstance(expected, list)
         hint = "lists are compared as a whole; {contains: [...]} asks for some items"
         message = f"{path}: expected {to_text(expected)}, found {to_text(actual)}"
@@ -169,11 +169,6 @@ def find_mismatches(
 def contains(actual: Value, expected: Value) -> bool:
     """Report whether there is no mismatch."""
     return next(find_mismatches(actual, expected), None) is None
-
-
-def is_same(one: Value, other: Value) -> bool:
-    """Report equality as in JSON; see `manifests.compare_values`."""
-    return not any(manifests.compare_values(one, other, ()))
 
 
 def to_text(value: Value) -> str:
@@ -188,7 +183,7 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
         return hint
     if not candidates:
         return "there is none at all"
-    return f"there is {field_names.listed(candidates, _MAX_NAMES)}"
+    return list_choices(candidates, field_names.listed(candidates, _MAX_NAMES))
 
 
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
@@ -276,7 +271,7 @@ def _is_right(question: str, value: Value, operand: Value) -> bool:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return re.search(str(operand), text) is not None
     choices = operand if question == "oneOf" and isinstance(operand, list) else [operand]
-    return any(is_same(value, choice) for choice in choices)
+    return any(objects.is_same(value, choice) for choice in choices)
 
 
 def _describe(question: str, operand: Value) -> str:
@@ -320,7 +315,7 @@ def find_difference(path: Path, expected: list[Object], rendered: list[Object]) 
 
     Documents are compared, not texts: authors choose comments and layout.
     """
-    if is_same([*expected], [*rendered]):
+    if objects.is_same([*expected], [*rendered]):
         return None
     lines = difflib.unified_diff(
         documents.to_yaml_stream(expected).splitlines(),

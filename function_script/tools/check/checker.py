@@ -91,10 +91,11 @@ def check(  # noqa: PLR0913 - the flags of the command
     report = checker.report
     report.packages = definitions.notes
     report.skipped += [entry for entry in entries if entry.skipped]
-    if not (report.files or report.skipped):
+    if not report.files and all(each.is_list for each in report.skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
-            "of ours"
+            "of ours",
+            hint=next((f"{each.name}: {each.skipped}" for each in report.skipped), None),
         )
     report.findings = _unique(report.findings)
     report.unreached = _unique(report.unreached)

@@ -14,7 +14,7 @@ from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
 from function_script.texts import field_names, spelling
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.tools import structural_schema, xrds
 from function_script.tools.validate import builtin
 
@@ -66,6 +66,8 @@ class Request:
         near = None if path[:-1] != ("context",) else spelling.nearest(str(key), _CONTEXT_KEYS)
         if near is not None and key != near:
             return f"{format_access(path)} does not exist: no step writes it", f'write "{near}"'
+        if schema is not None and schema.get("type") == "array" and isinstance(key, str):
+            return f"{format_access(path[:-1])} is a list", _describe_item(key)
         names = [part for part in path if isinstance(part, str)]
         if key == "resource" and names[-2:-1] == [key] and names[-3:-2] != ["resources"]:
             return 'an object has no field "resource": it is the resource itself', "leave it out"
@@ -105,9 +107,16 @@ class Request:
             advice = f"{key} is a field of the request, and this is {format_access(holder)}"
         if advice is not None:
             return advice
-        listed = f"there are {field_names.listed(names)}"
+        listed = list_choices(names, field_names.listed(names))
         elsewhere = structural_schema.find_elsewhere(self.schema, (*holder, key))
         return suggest(key, names, elsewhere) or listed
+
+
+def _describe_item(key: str) -> str:
+    """Return how an item of a list is read, for a key that no list has."""
+    if key.isdecimal():
+        return f"write the number without quotes, and in a path [{key}]"
+    return "an item has a number, such as 0, and no name; a loop goes over all of them"
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
@@ -127,7 +136,11 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         "resources": {"properties": by_name, **others},
     }
     desired: Object = {"composite": resource(None), "resources": others}
-    lists: Object = {"additionalProperties": {"properties": {"items": {"items": resource(None)}}}}
+    lists: Object = {
+        "additionalProperties": {
+            "properties": {"items": {"type": "array", "items": resource(None)}}
+        }
+    }
     fields: Object = {
         "observed": {"properties": observed},
         "desired": {"properties": desired},

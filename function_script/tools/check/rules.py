@@ -24,7 +24,7 @@ from function_script.step.readiness.kinds import GENERIC, rule_of
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.texts.problems import Problem, suggest
+from function_script.texts.problems import Problem, list_choices, suggest
 from function_script.texts.source import Source, Span, span_at
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check.paths import Request
@@ -213,7 +213,7 @@ def _find_unknown(
     for mention in mentions:
         if mention.text not in names:
             message = f'no step composes "{mention.text}", so {result}'
-            listed = f"there are {', '.join(ordered)}" if ordered else None
+            listed = list_choices(ordered) if ordered else None
             yield _point_at(mention, message, suggest(mention.text, ordered, listed))
 
 
@@ -303,12 +303,12 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
         requirements = names.union(*map(_find_asked, texts))
         yield from _find_misspelt_requirements(step, requirements)
         return
-    for mention in step.language.lint.find_names(step.program, "required"):
+    for name, place in _find_required(step):
         # Crossplane itself has names for the objects of an Operation.
-        if mention.text not in names and "/" not in mention.text:
-            message = f'nothing asks for the objects "{mention.text}", so there are none'
+        if name not in names and "/" not in name:
+            message = f'nothing asks for the objects "{name}", so there are none'
             hint = "name them in `requirements` of the input"
-            yield _point_at(mention, message, suggest(mention.text, tuple(names), hint))
+            yield _point_at(place, message, suggest(name, tuple(names), hint))
 
 
 def _find_asked(text: str) -> set[str]:
@@ -320,20 +320,29 @@ def _find_asked(text: str) -> set[str]:
 
 def _find_misspelt_requirements(step: inputs.Step, names: AbstractSet[str]) -> Iterator[Diagnostic]:
     """Find reads of objects by a name that is almost one of those asked for."""
+    for name, place in _find_required(step):
+        near = None if name in names else spelling.find_slip(name, names)
+        if near is not None:
+            message = f'nothing asks for the objects "{name}", so there are none'
+            yield _point_at(place, message, f'did you mean "{near}"?')
+
+
+def _find_required(step: inputs.Step) -> Iterator[tuple[str, Mention | FieldAccess]]:
+    """Find the places where a program reads required objects by a name."""
     mentions = step.language.lint.find_names(step.program, "required")
     places: list[tuple[str, Mention | FieldAccess]] = [(each.text, each) for each in mentions]
     places += [
-        (str(read.path[1]), read)
+        (read.path[1], read)
         for read in step.language.lint.find_reads(step.program)
-        if read.path[:1] in _REQUIRED and len(read.path) == len(("part", "name"))
+        if read.path[:1] in _REQUIRED
+        and len(read.path) == len(("part", "name"))
+        and isinstance(read.path[1], str)
     ]
     spans = set()
     for name, place in places:
-        near = None if name in names else spelling.find_slip(name, names)
-        if near is not None and place.span not in spans:
+        if place.span not in spans:
             spans.add(place.span)
-            message = f'nothing asks for the objects "{name}", so there are none'
-            yield _point_at(place, message, f'did you mean "{near}"?')
+            yield name, place
 
 
 def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:

@@ -16,12 +16,14 @@ from function_script.documents import Document
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.texts.source import Source
-from function_script.tools import sources, step_inputs, xrds
+from function_script.tools import manifests, sources, step_inputs, xrds
 from function_script.tools.project import STDIN, SUFFIXES, Project
 
 # A file without one of these words has nothing to check.
 _KINDS: Final = ("Composition", "Operation", "CompositeResourceDefinition")
 _WORDS: Final = re.compile("|".join((*_KINDS, *(kind for _, kind in inputs.LANGUAGES))))
+# Only `snapshot` writes this field of a list.
+_UNREAD: Final = "unread"
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 _FIELD: Final = re.compile(
     r"^(apiVersion|kind):[ \t]*[\"']?([\w./-]+)[\"']?[ \t\r]*(?:#.*)?$", re.MULTILINE
@@ -30,12 +32,16 @@ _FIELD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file's documents, or the error of reading them, or the reason to leave it out."""
+    """A file's documents, or the error of reading them, or the reason to leave it out.
+
+    ``is_list``: a list of Kubernetes in it is left out.
+    """
 
     name: str
     documents: Sequence[Document] = ()
     error: FatalError | None = None
     skipped: str = ""
+    is_list: bool = False
 
 
 def find(arguments: Iterable[str], project: Project, ignored: Sequence[str]) -> Iterator[File]:
@@ -46,7 +52,11 @@ def find(arguments: Iterable[str], project: Project, ignored: Sequence[str]) -> 
     """
     for argument in arguments:
         if argument == STDIN or not Path(argument).is_dir():
-            yield _read(sources.load_text(argument, project))
+            file = _read(sources.load_text(argument, project))
+            yield file
+            for each in _find_lists(file):
+                error = InputError.of(f"cannot read {file.name}: {each.skipped}")
+                yield File(name=file.name, error=error)
             continue
         directory = Path(argument)
         for path in project.find_files(directory, SUFFIXES):
@@ -99,6 +109,19 @@ def _look_into(path: Path, project: Project) -> Iterator[File]:
     # A file of another tool may be no YAML that is read here, which is no mistake.
     if is_ours or file.error is None:
         yield file
+        yield from _find_lists(file)
+
+
+def _find_lists(file: File) -> Iterator[File]:
+    """Yield the reason for which lists in a file are left out, if one has something to check."""
+    for document in file.documents:
+        items = manifests.objects_at(document.value, "items")
+        # A dump of `snapshot` may lie beside what it is the cluster of.
+        is_dump = _UNREAD in document.value
+        if not is_dump and any(_has_steps(each) or xrds.is_xrd(each) for each in items):
+            reason = "it has a List: write its items as documents of their own"
+            yield File(name=file.name, skipped=reason, is_list=True)
+            return
 
 
 def _read(source: Source) -> File:

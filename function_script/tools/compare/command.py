@@ -144,6 +144,8 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
     captured = dict(_find_captured(files, options, rows))
     sides = Sides(options.pool, project, options.rendering, options.definitions)
     for file in files:
+        if file.is_list and options.dump and options.dump.has_file(Path(file.name)):
+            continue
         if file.skipped:
             rows.append(Row(file.name, "", InputError.of(f"cannot read it: {file.skipped}")))
             continue

@@ -55,7 +55,7 @@ def find(
     our_parts, our_named = _read_answer(ours, theirs, is_modern=is_modern)
     their_parts, their_named = _read_answer(theirs, ours, is_modern=is_modern)
     differences = [*_compare_states(ours.desired, theirs.desired)]
-    for path, their_item, our_item in manifests.compare_values(their_parts, our_parts, ()):
+    for path, their_item, our_item in objects.compare_values(their_parts, our_parts, ()):
         differences.append(Difference(resource=None, path=path, theirs=their_item, ours=our_item))
     return differences, {kind for kind in our_named if our_named[kind] != their_named[kind]}
 
@@ -105,7 +105,7 @@ def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference
             ]
             yield Difference(resource=name, path=(), theirs=kinds[0], ours=kinds[1])
         for their_part, our_part in zip(their_parts, our_parts, strict=False):
-            for path, their_value, our_value in manifests.compare_values(their_part, our_part, ()):
+            for path, their_value, our_value in objects.compare_values(their_part, our_part, ()):
                 is_detail = our_part is not our_parts[0] and path[0] == "connectionDetails"
                 is_hidden = is_detail or any(
                     manifests.is_secret(each[0], path) for each in (their_parts, our_parts)

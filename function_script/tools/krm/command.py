@@ -209,22 +209,23 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     status = manifests.object_at(result.xr, "status")
     desired = {key: item for key, item in status.items() if key not in _RECORDS}
     current = manifests.object_at(xr.value, "status")
-    if not desired.items() <= current.items():
+    if not all(objects.is_same(current.get(key), item) for key, item in desired.items()):
         after[xr.index] = {**xr.value, "status": {**current, **desired}}
-    other_keys = {manifests.key_of(item.manifest) for item in composite.others}
+    others = {manifests.key_of(item.manifest): item for item in composite.others}
     # The alpha design marks the XR, too.
-    is_alpha, has_owner = (
-        bool(manifests.annotation(xr.value, resource_list.TYPE)),
-        _has_uid(xr.manifest),
-    )
+    is_alpha = bool(manifests.annotation(xr.value, resource_list.TYPE))
+    has_owner = _has_uid(xr.manifest)
     added: list[Value] = []
     resources = result.resources
     for name, manifest in resources.items():
-        if manifests.key_of(manifest) in other_keys:
+        if other := others.get(manifests.key_of(manifest)):
+            text = resource_list.find_misshapen_annotation(other.value)
             raise InputError.of(
                 f'cannot add resource "{name}": the list already has '
                 f"{manifests.describe(manifest)}, which it is not",
-                hint=f"if it is, give it the annotation {manifests.RESOURCE_NAME}: {name}",
+                hint=f"its annotation {text} is not a text: quote the value"
+                if text
+                else f"if it is, give it the annotation {manifests.RESOURCE_NAME}: {name}",
             )
         before = composite.composed.get(name)
         value = resource_list.to_item(

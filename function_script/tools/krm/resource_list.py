@@ -224,6 +224,12 @@ def find_composites(
     return [_collect(candidates[0], items, is_alone=True)]
 
 
+def find_misshapen_annotation(value: Object) -> str:
+    """Return the name of an annotation that is not a text, or "". With one, none is read."""
+    texts = manifests.object_at(value, *_ANNOTATIONS)
+    return next((key for key, text in texts.items() if not isinstance(text, str | None)), "")
+
+
 def _may_be_xr(item: Item) -> bool:
     """Report whether an XRD can define the type of an item, and no orchestrator keeps it back."""
     if manifests.annotation(item.value, _LOCAL) not in {"", "false"}:

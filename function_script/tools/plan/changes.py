@@ -16,7 +16,7 @@ from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.render.xr import child_name
+from function_script.tools.render.xr import child_name, is_legacy
 from function_script.tools.validate.catalog import Catalog
 
 Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
@@ -25,6 +25,8 @@ Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
 _HIDDEN: Final = "(hidden)"
 _PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
+_DETAILS: Final = "connectionDetails"
+_UNPRINTED: Final = "(a secret)"
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
 
@@ -32,12 +34,13 @@ _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 class Change:
     """One object that is added, destroyed or renamed, or one field of it that changes.
 
-    ``resource`` is the resource name, and None is the XR, of which the status changes. ``type`` is
-    the group and kind of the object. ``step`` and
-    ``span`` are the place that writes the value after the change; of what is destroyed it is the
-    place before it. ``before`` of what is added is the object that stays behind, because its kind
-    is desired no longer. ``is_certain`` is False for a value that the API server decides.
-    ``is_later``: it follows in a later reconcile, when what was composed is ready.
+    ``resource`` is the resource name. None is the XR, of which the status changes, or its
+    connection Secret: the path begins with ``connectionDetails`` then. ``type`` is the group and
+    kind of the object. ``step`` and ``span`` are the place that writes the value after the change;
+    of what is destroyed it is the place before it. ``before`` of what is added is the object that
+    stays behind, because its kind is desired no longer. ``is_certain`` is False for a value that
+    the API server decides. ``is_later``: it follows in a later reconcile, when what was composed is
+    ready.
     """
 
     verb: Verb
@@ -72,9 +75,11 @@ def find(
     before: Rendering,
     after: Rendering,
     catalog: Catalog,
+    xrd: Object,
 ) -> Outcome:
     """Return the changes of one XR; ``observed`` are its composed resources by resource name.
 
+    ``xrd`` is that after the change.
     Raises UnknownError if what becomes of an object is not known, or a rule cannot be evaluated.
     """
     old, new = before.result.resources, after.result.resources
@@ -106,12 +111,54 @@ def find(
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
         refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
+    changes += _find_details(before, after, xrd)
     leftovers = [
         f'resource "{name}" (the next reconcile destroys its {live["kind"]})'
         for name, live in observed.items()
         if name not in old and name not in new
     ]
     return Outcome(changes=changes, refusals=refusals, manifests=remaining, leftovers=leftovers)
+
+
+def _find_details(before: Rendering, after: Rendering, xrd: Object) -> Iterator[Change]:
+    """Yield the keys of the connection Secret that change, which only legacy XRs have."""
+    xr = after.result.file
+    if not (is_legacy(xrd) and manifests.text_at(xr, "spec", "writeConnectionSecretToRef", "name")):
+        return
+    keys = objects.find_path(xrd, ("spec", "connectionSecretKeys"))
+    old, new = (_read_details(each, keys) for each in (before, after))
+    type_ = manifests.key_of(xr)[:2]
+    for key in sorted(old.keys() | new):
+        if old.get(key) != new.get(key):
+            change = Change(
+                verb="change",
+                resource=None,
+                object="the connection Secret",
+                type=type_,
+                path=(_DETAILS, key),
+                before=_UNPRINTED if key in old else None,
+                after=_UNPRINTED if key in new else None,
+                # A key that is published no longer may stay.
+                is_certain=key in new,
+            )
+            yield _place(after.positions, change)
+
+
+def _read_details(rendering: Rendering, keys: Readable) -> dict[str, bytes]:
+    """Return the connection details that are published; ``keys`` are the only ones if any."""
+    for response in [*rendering.responses.values()][-1:]:
+        details = response.desired.composite.connection_details
+        return {
+            key: data
+            for key, data in details.items()
+            if not isinstance(keys, list) or not keys or key in keys
+        }
+    return {}
+
+
+def has_details(changes: Iterable[Change]) -> bool:
+    """Report whether the connection Secret of an XR changes."""
+    return any(each.path[:1] == (_DETAILS,) and each.resource is None for each in changes)
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
@@ -182,6 +229,21 @@ def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     return Change(verb=verb, resource=resource, object=name, type=type_)
 
 
+def list_keys(
+    changes: Iterable[Change], xr: Object, observed: Mapping[str, Object], after: Rendering
+) -> list[Key | None]:
+    """Return the key of the object of each change; None for a name that is not generated yet."""
+    keys: list[Key | None] = []
+    for change in changes:
+        name = change.resource
+        manifest = xr if name is None else observed.get(name)
+        new = None if name is None else after.result.resources.get(name)
+        if new is not None and (change.verb == "add" or manifest is None):
+            manifest = None if _has_generated_name(name or "", new) else new
+        keys.append(None if manifest is None else manifests.key_of(manifest))
+    return keys
+
+
 def _has_generated_name(resource: str, manifest: Object) -> bool:
     """Report whether a new object has no name of the program's."""
     prefix = manifests.text_at(manifest, "metadata", "generateName")
@@ -246,7 +308,7 @@ def _locate(
         if path[:2] not in _OWN:
             values: list[Readable] = [before, after]
             if manifests.is_secret(manifest, path):
-                values = [None if each is None else "(a secret)" for each in values]
+                values = [None if each is None else _UNPRINTED for each in values]
             whole = of_object("change", name or "", manifest)
             change = replace(
                 whole,

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+from function_script import wire
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
@@ -27,6 +28,8 @@ _DEFINITIONS: Final = (
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("pkg.crossplane.io", "Function"),
 )
+# Of these, `snapshot` reads those that others need.
+_PARTLY_READ: Final = (_SECRET, ("apiextensions.k8s.io", "CustomResourceDefinition"))
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 # The words by which programs read connection details, or have them read by what is in no input.
 _DETAILS: Final = re.compile(
@@ -55,13 +58,14 @@ class _Packed(NamedTuple):
 class Dump:
     """The objects of one cluster, each with its place, a `requirements.Cluster`.
 
-    ``path`` is the file or directory. ``is_complete``: what its XRs refer to exists in it, or not
-    at all.
+    ``path`` is the file or directory. ``is_snapshot``: `snapshot` wrote it. ``is_complete``: what
+    its XRs refer to exists in it, or not at all.
     """
 
     def __init__(self, manifests_: Iterable[tuple[str, Object]], path: Path | None = None) -> None:
         self.path = path
         self.is_complete = False
+        self.is_snapshot = False
         self._objects: dict[tuple[str, str], dict[tuple[str, str], _Packed]] = {}
         for place, manifest in manifests_:
             key = manifests.key_of(manifest)
@@ -91,6 +95,10 @@ class Dump:
             group[key[2:]] = max(other, packed, key=lambda each: len(each.text))
         if not self._objects:
             raise InputError.of("cannot read the dump: it has no objects")
+
+    def has_file(self, file: Path) -> bool:
+        """Report whether a file is the dump, or is in its directory."""
+        return self.path is not None and file.resolve().is_relative_to(self.path.resolve())
 
     @cached_property
     def definitions(self) -> list[Object]:
@@ -126,6 +134,17 @@ class Dump:
             and labels.items() <= packed.labels.items()
         ]
 
+    def may_select(self, selector: wire.Selector, key: Key) -> bool:
+        """Report whether a selector by labels selects an object of its kind.
+
+        One that is not there yet may have the labels.
+        """
+        packed = self._objects.get(key[:2], {}).get(key[2:])
+        has_labels = (
+            packed is None or (selector.match_labels or {}).items() <= packed.labels.items()
+        )
+        return has_labels and (selector.namespace or "") in {"", key[2]}
+
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
         observed: dict[str, Object] = {}
@@ -159,19 +178,36 @@ class Dump:
     def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
         """Report whether a pipeline got a Secret that is masked.
 
-        Raises UnknownError if it may have read what the dump lacks: objects of a kind that a step
+        Raises UnknownError if it may have read what the dump lacks: objects and schemas that a step
         requires, and connection details of its objects.
         """
         for selector in requirements.requested if requirements else ():
-            if (manifests.group(selector.api_version), selector.kind) not in self._objects:
-                raise UnknownError(
-                    f"a step requires {selector.kind} objects, and the dump has none"
-                )
+            self._check_selector(selector)
+        for selector in requirements.requested_schemas if requirements else ():
+            raise UnknownError(f"a step requires the schema of {selector.kind}")
         keys = map(_details_key, inputs.observed)
         missing = [key[-1] for key in keys if key[-1] and self.get(key) is None]
         if missing and _DETAILS.search(str(inputs.composition.get("spec"))):
             raise UnknownError(f'the dump lacks Secret "{missing[0]}" with connection details')
         return any(map(is_masked, self.find_secrets(inputs, requirements)))
+
+    def _check_selector(self, selector: wire.Selector) -> None:
+        """Raise UnknownError if a step requires objects that the dump may lack."""
+        kind, name = selector.kind, selector.match_name
+        type_ = (manifests.group(selector.api_version), kind)
+        of_type = self._objects.get(type_)
+        if of_type is None:
+            raise UnknownError(f"a step requires {kind} objects, and the dump has none")
+        for packed in of_type.values():
+            if packed.api_version != selector.api_version:
+                versions = f"as {selector.api_version}, and the dump has {packed.api_version}"
+                raise UnknownError(f"a step requires {kind} objects {versions}")
+        is_partly_read = self.is_snapshot and type_ in _PARTLY_READ
+        if name is None and is_partly_read:
+            raise UnknownError(f"a step requires {kind} objects, and the dump has some alone")
+        is_absent = name is not None and (selector.namespace or "", name) not in of_type
+        if is_absent and (is_partly_read or not self.is_complete):
+            raise UnknownError(f'the dump lacks {kind} "{name}", which a step requires')
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""
@@ -251,6 +287,7 @@ def load(path: Path) -> Dump:
     )
     dump = Dump(items, path)
     # XRs of another file may refer to kinds that `snapshot` has not read.
+    dump.is_snapshot = any("unread" in head for head in heads)
     dump.is_complete = len(files) == 1 and any(head.get("unread") == {} for head in heads)
     return dump
 

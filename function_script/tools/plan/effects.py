@@ -15,7 +15,6 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.step.sequencing import managed_fields
 from function_script.tools import manifests, structural_schema, xr_validation
-from function_script.tools.manifests import compare_values
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
@@ -47,7 +46,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     desired no longer and nothing says who has it, or if a rule cannot be evaluated.
     """
     stored = [_with_data(each, _encode_texts(each)) for each in (before, after)]
-    differences = [*compare_values(stored[0], stored[1], ())]
+    differences = [*objects.compare_values(stored[0], stored[1], ())]
     if live is None:
         return Effect(
             manifest=after,
@@ -56,6 +55,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         )
     if not differences:
         return Effect(manifest=live, changes=[])
+    _check_version(live, before)
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
@@ -66,7 +66,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     former, desired = (
         cast("Object", lists.drop_empty(lists.to_maps(each), current)) for each in stored
     )
-    differences = [*compare_values(former, desired, ())]
+    differences = [*objects.compare_values(former, desired, ())]
     mapped = cast("Object", objects.deep_copy(current))
     for path, _, new in differences:
         if new is None:
@@ -89,7 +89,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         # Nobody has a list without items: it goes with the last field of the map above it.
         is_left_over = new is None and old == {} and path in lists
         is_certain = not is_left_over and (value is not None or has_no_default)
-        if not is_certain or [*compare_values(objects.find_path(current, path), value, ())]:
+        if not is_certain or [*objects.compare_values(objects.find_path(current, path), value, ())]:
             indexes = lists.to_indexes(path, desired, former)
             both = (lists.to_lists(old, path), lists.to_lists(value, path))
             changes.append((_to_written(indexes, after), *both, is_certain))
@@ -109,6 +109,14 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         refusals += (f"{type_[1]}: {each}" for each in violations)
         refusals += _find_new_violations(live_parts, manifest, catalog)
     return Effect(manifest=manifest | unchanged, changes=changes, refusals=refusals)
+
+
+def _check_version(live: Object, before: Object) -> None:
+    """Raise UnknownError for an object in another version, which may have fields elsewhere."""
+    versions = [objects.api_version_and_kind(each)[0] for each in (live, before)]
+    if versions[0] != versions[1]:
+        text = f"the dump has {manifests.describe(live)} as {versions[0]}"
+        raise UnknownError(f"{text}, and it is desired as {versions[1]}")
 
 
 def _find_new_violations(before: Object, after: Object, catalog: Catalog) -> list[str]:
@@ -204,7 +212,7 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
     managed_fields.remove_crossplane_metadata(desired)
     applied = managed_fields.applied_configuration(stored)
     # Most objects are as they should be, and need no maps.
-    if applied is None or not any(compare_values(applied, desired, ())):
+    if applied is None or not any(objects.compare_values(applied, desired, ())):
         return
     schema = catalog.find(*objects.api_version_and_kind(before)) or {}
     lists = Lists(live, schema)
@@ -212,7 +220,7 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
     applied = _with_data(applied, manifests.object_at(applied, "stringData"))
     complete = lists.to_maps(structural_schema.complete(desired, schema, drops_nulls=False))
     desired = lists.to_maps(desired)
-    for path, current, value in compare_values(applied, desired, ()):
+    for path, current, value in objects.compare_values(applied, desired, ()):
         # Such a value of an object is applied as a whole, with the defaults below it.
         is_default = value is None and (
             objects.find_path(complete, path) == current

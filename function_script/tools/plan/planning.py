@@ -6,48 +6,30 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
 from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
-from function_script.tools.plan import changes, sides
+from function_script.tools.plan import changes, sides, xr_plans
 from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Files
+from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.render import RenderInputs, steps
 from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.render.sides import Side, Sides
 from function_script.tools.validate.catalog import Catalog
-
-Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
 _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XrPlan:
-    """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
-
-    ``drift`` are the fields whose observed values are not those that are desired before the change.
-    ``order`` is its place among all plans: those of outer XRs come first.
-    """
-
-    order: tuple[int, Key]
-    xr: str
-    composition: str = ""
-    verdict: Verdict = "unknown"
-    reason: str = ""
-    changes: Sequence[Change] = ()
-    drift: Sequence[str] = ()
 
 
 class Planner:
@@ -82,8 +64,9 @@ class Planner:
         self._changed_xrds = {
             type_
             for type_, xrd in after.xrds.items()
-            if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
+            if type_ not in live or _read_definition(xrd) != _read_definition(live[type_])
         }
+        self._removed_xrds = old.xrds.keys() - after.xrds
         # Schemas of what is composed.
         self._catalog = Catalog([*dump.definitions, *after.xrds.values()])
         both = (*after.compositions.values(), *old.compositions.values())
@@ -106,7 +89,7 @@ class Planner:
     @property
     def has_change(self) -> bool:
         """Report whether there is a Composition, or one or an XRD that changes."""
-        return bool(self._new or self._removed or self._changed_xrds)
+        return bool(self._new or self._removed or self._changed_xrds or self._removed_xrds)
 
     def count_processes(self, inputs: Iterable[Path]) -> int:
         """Return the number of processes in which the plan takes the least time."""
@@ -115,6 +98,10 @@ class Planner:
             return 1
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
+
+    def relate(self, plans: Iterable[XrPlan]) -> Iterator[XrPlan]:
+        """`xr_plans.relate` for all plans of this planner."""
+        return xr_plans.relate(plans, self._owners, self._dump)
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
@@ -158,17 +145,17 @@ class Planner:
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
-            return replace(plan, reason="the XR above it is unknown, and may change it")
+            return replace(plan, reason=xr_plans.BELOW)
         try:
             if new_xr is None:
                 return self._destroy(plan, xr)
-            if not name:
+            if not name and key[:2] not in self._removed_xrds:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
             if len(self._owners[key]) == _MAX_DEPTH:
                 reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
-            new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
+            new_name = self._find_name(new_xr)
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
             if not is_other and name not in self._new and name not in self._removed:
                 return None
@@ -176,6 +163,7 @@ class Planner:
                 return replace(plan, verdict="stays", reason=halt)
             old = self._find_old(xr, name)
             new = self._find_new(new_name, name, old)
+            self._check_selection(xr, new_xr, new_name)
             # The XR above may hold it from now on, and it may have the new revision by then.
             if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
                 if not is_other:
@@ -185,13 +173,28 @@ class Planner:
         except UnknownError as error:
             return replace(plan, reason=str(error))
 
+    def _find_name(self, xr: Object) -> str:
+        """Return the name of the Composition after the change.
+
+        Raises UnknownError for an XR without an XRD.
+        """
+        type_ = manifests.key_of(xr)[:2]
+        if type_ in self._removed_xrds:
+            raise UnknownError("there is no XRD of it after the change")
+        # Crossplane writes it into every XR.
+        enforced = _read_enforced(self._xrds.get(type_, {}))
+        return enforced or manifests.text_at_machinery(xr, "compositionRef", "name")
+
     def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
+        revision = _read_revision(xr)
         if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
-            return self._old[name]
-        revision = manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
+            # One that does not follow it has its revision.
+            if not (revision and self._find_hold(xr, self._old[name])):
+                return self._old[name]
+            return self._find_live("CompositionRevision", revision, name)
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
@@ -217,9 +220,23 @@ class Planner:
             {**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
         )
 
+    def _check_selection(self, xr: Object, new_xr: Object, new_name: str) -> None:
+        """Raise UnknownError if the XR above lets an XR select another one of its revisions.
+
+        Or if it ends a pause: what Crossplane did not do before is no drift.
+        """
+        if halt := _find_halt(xr):
+            raise UnknownError(f"{halt}, and the XR above it ends that")
+        policies = [_read_policy(each) for each in (xr, new_xr)]
+        selections = [(_read_selectors(each), _read_revision(each)) for each in (xr, new_xr)]
+        follows = policies == ["Manual", "Automatic"]
+        is_other = policies != ["Manual", "Manual"] and selections[0] != selections[1]
+        if is_other or (follows and new_name not in self._new):
+            raise UnknownError("the XR above it changes which CompositionRevision it selects")
+
     def _find_hold(self, xr: Object, new: Side) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
-        if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
+        if _read_policy(xr) == "Manual":
             return "its compositionUpdatePolicy is Manual"
         if any(steps.find_unselected(new.composition, xr)):
             return "its compositionRevisionSelector does not select the new Composition"
@@ -260,15 +277,18 @@ class Planner:
         for sides_ in zip(before, after, strict=True):
             if clash := changes.find_clash(observed, *sides_, self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
-        outcome = changes.find(observed, before[0], after[0], self._catalog)
+        xrd = new_xrd or {}
+        outcome = changes.find(observed, before[0], after[0], self._catalog, xrd)
         if self._until_ready:
-            settled = changes.find(observed, before[-1], after[-1], self._catalog)
+            settled = changes.find(observed, before[-1], after[-1], self._catalog, xrd)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):
-            self._hand_up(xr, changes.status_of(after[-1], self._catalog))
+            has_details = changes.has_details(outcome.changes)
+            self._hand_up(xr, changes.status_of(after[-1], self._catalog), has_details=has_details)
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
+        keys = changes.list_keys(differences, xr, observed, after[-1])
         if is_hidden:
             differences = changes.hide(differences, xr, observed)
             refusals = refusals and _HIDDEN
@@ -283,6 +303,17 @@ class Planner:
             drift=[
                 *outcome.leftovers,
                 *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
+            ],
+            touches=[
+                (each.verb, each_key, each.object)
+                for each, each_key in zip(differences, keys, strict=True)
+                if each_key is not None
+            ],
+            requires=[
+                selector
+                for each in (before[-1], after[-1])
+                if each.result.requirements is not None
+                for selector in each.result.requirements.requested
             ],
         )
 
@@ -368,15 +399,22 @@ class Planner:
                     reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
                     self._later.append(replace(plan, reason=reason))
 
-    def _hand_up(self, xr: Object, status: Object) -> None:
-        """Note that the XR above reads the status of an XR, which the change makes another one."""
+    def _hand_up(self, xr: Object, status: Object, *, has_details: bool = False) -> None:
+        """Note that the XR above reads the status of an XR, which the change makes another one.
+
+        ``has_details``: the connection details, too.
+        """
         owners = self._owners[manifests.key_of(xr)]
         above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
         if above is None:
             return
         plan = _start((len(owners) - 1, owners[0]), above)
-        reason = f"a step of it may read the status of {manifests.describe(xr)}, which changes"
+        part = "connection Secret" if has_details else "status"
+        reason = f"a step of it may read the {part} of {manifests.describe(xr)}, which changes"
         unknown = replace(plan, reason=reason)
+        if has_details:
+            self._later.append(unknown)
+            return
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
             side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
@@ -394,6 +432,31 @@ class Planner:
                 self._hand_up(above, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
+
+
+def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:
+    """Return what of an XRD concerns its XRs."""
+    return _read_enforced(xrd), [*xrds.to_schemas(xrd)]
+
+
+def _read_enforced(xrd: Object) -> str:
+    """Return the name of the Composition that an XRD enforces; empty if there is none."""
+    return manifests.text_at(xrd, "spec", "enforcedCompositionRef", "name")
+
+
+def _read_policy(xr: Object) -> str:
+    return manifests.text_at_machinery(xr, "compositionUpdatePolicy") or "Automatic"
+
+
+def _read_selectors(xr: Object) -> list[Object]:
+    return [
+        manifests.object_at(xr, *each, "compositionRevisionSelector")
+        for each in manifests.MACHINERY
+    ]
+
+
+def _read_revision(xr: Object) -> str:
+    return manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
 
 
 def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:

@@ -10,7 +10,7 @@ from function_script.request.reader import format_path
 from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import console
 from function_script.tools.plan.changes import Change
-from function_script.tools.plan.planning import Verdict, XrPlan
+from function_script.tools.plan.xr_plans import Verdict, XrPlan
 
 # The changes of one cause, each with its XR.
 _Entry: TypeAlias = list[tuple[str, Change]]

@@ -78,15 +78,23 @@ def settle(
 ) -> Rendering:
     """Render again with all ready that is composed, until nothing changes; return the last.
 
-    Raises UnknownError as `render` does, and if there is no end.
+    Raises UnknownError as `render` does, if there is no end, and if a reconcile between destroys
+    what a later one composes again.
     """
     rendering = first
+    gone: set[str] = set()
+    back: set[str] = set()
     for _ in range(_MAX_STAGES):
         following = inputs.follow(rendering.result)
         if rendering.result.failure or following == inputs:
+            for name in sorted(back):
+                raise UnknownError(f'a later reconcile destroys "{name}", and another one adds it')
             return rendering
         inputs = following
+        former = rendering.result.resources.keys()
         rendering = render(dump, side, inputs, answers)
+        gone |= former - rendering.result.resources.keys()
+        back |= gone & rendering.result.resources.keys()
     raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
 
 

@@ -47,8 +47,8 @@ _DIRECTORY_MODE: Final = 0o755
 
 def parse_config(config: Object) -> Assignment:
     """Parse the command of a config. Raises ValueError if it starts nothing on this machine."""
-    platform = "/".join(manifests.text_at(config, key) for key in ("os", "architecture"))
-    if platform != "/" and platform != this_platform():
+    platform = images.platform(config)
+    if platform and platform != this_platform():
         raise ValueError(f"it is built for {platform}, and this machine is {this_platform()}")
     arguments = (*_texts(config, "Entrypoint"), *_texts(config, "Cmd"))
     if not arguments or not arguments[0]:

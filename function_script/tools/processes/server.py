@@ -70,6 +70,8 @@ class FunctionServer:
         self._deadline = time.monotonic() + start_seconds
         self._is_listening = False
         self._is_ready = False
+        # The report of the process' end, which comes once and concerns every call.
+        self._end: Report | None = None
         self._lock = threading.RLock()
         self._channel: Channel | None = None
         try:
@@ -175,6 +177,7 @@ class FunctionServer:
         )
         control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = control
+        self._end = None
         # Other users may know the name: the supervisor asks the kernel whose connection it is.
         with remote, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             listener.bind(f"\0{self._name}")
@@ -194,9 +197,11 @@ class FunctionServer:
             raise cannot_run(self._function, cause) from error
 
     def _receive(self, seconds: float) -> Report | None:
-        """Return the next report, None if there is none in time."""
-        self._control.settimeout(max(seconds, 0.001))
+        """Return the next report, None if there is none in time; behind the end, the one of it."""
+        if self._end is not None:
+            return self._end
         try:
+            self._control.settimeout(max(seconds, 0.001))
             data = self._control.recv(MAX_MESSAGE_BYTES)
         except TimeoutError:
             return None
@@ -204,7 +209,10 @@ class FunctionServer:
             data = b""
         # A supervisor that ends without a report was killed.
         killed = Report(state="exited", status=-signal.SIGKILL)
-        return Report(**json.loads(data)) if data else killed
+        report = Report(**json.loads(data)) if data else killed
+        if report.state not in {"listening", "status"}:
+            self._end = report
+        return report
 
     def _status(self) -> Report | None:
         """Ask for the state; threads that call the function share the socket."""

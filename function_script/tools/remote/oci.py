@@ -22,7 +22,6 @@ ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
 LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"
 TITLE: Final = "org.opencontainers.image.title"
 """The annotation with the name of a file that is a layer of its own, as ORAS pushes it."""
-_MANIFEST_TYPE: Final = "application/vnd.oci.image.manifest.v1+json"
 _EMPTY_TYPE: Final = "application/vnd.oci.empty.v1+json"
 _EMPTY: Final = b"{}"
 _MAX_LAYERS: Final = 20
@@ -112,19 +111,23 @@ def push(
     Return the reference with its digest. The same files give the same digest. Raises InputError.
     """
     reference = references.parse_tag(name)
-    layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
+    files = _read_local_files(paths, allowed)
+    try:
+        layer = archives.gzip_stored(archives.tar(files))
+    except ValueError as error:
+        raise InputError.of(f"cannot push a module: {error}") from error
     repository = Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
         repository.push_blob(data)
     manifest = {
         "schemaVersion": 2,
-        "mediaType": _MANIFEST_TYPE,
+        "mediaType": images.OCI_MANIFEST_TYPE,
         "artifactType": ARTIFACT_TYPE,
         "config": images.describe(_EMPTY_TYPE, _EMPTY),
         "layers": [images.describe(LAYER_TYPE, layer)],
     }
     text = json.dumps(manifest, separators=(",", ":")).encode()
-    return f"{name}@{repository.push_manifest(text, _MANIFEST_TYPE, reference.version)}"
+    return f"{name}@{repository.push_manifest(text, images.OCI_MANIFEST_TYPE, reference.version)}"
 
 
 def _read_local_files(paths: Iterable[Path], allowed: Iterable[Path]) -> dict[str, bytes]:

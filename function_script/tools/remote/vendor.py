@@ -276,6 +276,9 @@ def _pin(place: _Place, source: Source, revision: str) -> _Place:
 
     Raises InputError.
     """
+    if not place.version:
+        # There is nothing to resolve: this says what is missing.
+        place.read()
     try:
         if place.version_field[0] == "git":
             url = manifests.text_at(place.value, "git", "url")

@@ -15,7 +15,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import cut
 from function_script.texts.errors import InputError
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Span
 from function_script.tools.render.positions import Position
 from function_script.tools.render.renderer import Rendering
@@ -83,7 +83,7 @@ class Blame:
         matches = [key for key in named if target.startswith((f"{key}.", f"{key}["))]
         if not matches:
             first = target.partition(".")[0]
-            near = suggest(first, tuple(named), f"there are {', '.join(named)}")
+            near = suggest(first, tuple(named), list_choices(named))
             raise InputError.of(f'cannot explain "{target}": no such resource', hint=near)
         # Of `db` and `db.replica`, the longer name has the rest as its field.
         key = max(matches, key=len)
@@ -97,7 +97,7 @@ class Blame:
             if objects.find_path(document, path[: end + 1]) is None:
                 where = f"{key}.{format_path(path[:end])}".rstrip(".")
                 names = tuple(above) if isinstance(above, dict) else ()
-                hint = suggest(str(part), names, f"there are {', '.join(names)}" if names else None)
+                hint = suggest(str(part), names, list_choices(names) if names else None)
                 raise InputError.of(f'cannot explain "{target}": {where} lacks {part}', hint=hint)
         return resource, path, objects.deep_copy(objects.find_path(document, path))
 

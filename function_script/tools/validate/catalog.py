@@ -14,7 +14,7 @@ from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import ProblemList, list_choices, suggest
 from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests, sources, structural_schema, xrds
 from function_script.tools.validate import builtin, openapi, packages
@@ -201,7 +201,7 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
 
 def suggest_field(name: str, names: tuple[str, ...], elsewhere: str | None = None) -> str | None:
     """Return the hint for an unknown field beside those called ``names``."""
-    listed = f"there are {', '.join(names)}" if 0 < len(names) <= _MAX_NAMES else None
+    listed = list_choices(names) if 0 < len(names) <= _MAX_NAMES else None
     return suggest(name, names, elsewhere or listed)
 
 

@@ -31,6 +31,9 @@ _RESTARTS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 }
 
 
+_CRON_FIELDS: Final = 5
+
+
 def compare(manifest: Object) -> Iterator[Problem]:
     """Find what no schema says of an object with a template of pods, as the API server does."""
     group, kind, *_ = manifests.key_of(manifest)
@@ -54,8 +57,36 @@ def compare(manifest: Object) -> Iterator[Problem]:
             yield replace(missing, message=f"{missing.message}: valid values: {words}")
         else:
             yield wording.unsupported(path, policy, policies)
+    if kind == "CronJob":
+        yield from _compare_schedule(manifests.text_at(manifest, "spec", "schedule"))
+    yield from _compare_volumes(pod, (*above, "spec"))
     claims = manifests.objects_at(manifest, "spec", "volumeClaimTemplates")
     yield from _compare_containers(pod, {*map(manifests.name, claims)}, (*above, "spec"))
+
+
+def _compare_schedule(schedule: str) -> Iterator[Problem]:
+    """Find a schedule that has too few fields or too many; @daily and its like have one."""
+    fields = schedule.split()
+    # A time zone in front is refused with words of its own.
+    is_plain = bool(fields) and "=" not in fields[0] and not schedule.startswith("@")
+    if is_plain and len(fields) != _CRON_FIELDS:
+        reason = f"expected exactly {_CRON_FIELDS} fields, found {len(fields)}"
+        yield wording.refused("spec.schedule", schedule, reason)
+
+
+def _compare_volumes(pod: Object, above: objects.Path) -> Iterator[Problem]:
+    """Find volumes of two types, and names of volumes that are there twice."""
+    names: set[str] = set()
+    for index, volume in enumerate(manifests.objects_at(pod, "volumes")):
+        name = manifests.text_at(volume, "name")
+        if name and name in names:
+            yield wording.duplicate(format_path((*above, "volumes", index, "name")), name)
+        names.add(name)
+        # Another value than an object is no type of a volume, but in the wrong place.
+        types = [key for key, value in volume.items() if isinstance(value, dict)]
+        for key in types[1:]:
+            path = format_path((*above, "volumes", index, key))
+            yield wording.denied(path, "may not specify more than 1 volume type")
 
 
 def _compare_containers(

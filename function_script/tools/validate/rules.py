@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from function_script.request.values import Object, Value
-from function_script.texts.problems import suggest
+from function_script.texts.problems import list_choices, suggest
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
@@ -193,7 +193,7 @@ def find_unknown_fields(rule: str, schema: Object) -> Iterator[tuple[str, str]]:
     is_open = not _OPEN.isdisjoint(schema)
     for name in _SELF_FIELD.findall(_STRING.sub("", rule)) if fields and not is_open else ():
         if name not in fields:
-            yield name, suggest(name, fields) or f"there are {', '.join(fields)}"
+            yield name, suggest(name, fields) or list_choices(fields)
 
 
 def _skipped(rule: _Rule, reason: str) -> SkippedRule:

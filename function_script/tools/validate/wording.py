@@ -51,6 +51,11 @@ def forbidden(path: str, key: str) -> Problem:
     return _problem(path, key, f"Invalid value: {_compact(key)}: {text}")
 
 
+def denied(path: str, reason: str) -> Problem:
+    """A field that the API server's code does not allow beside others."""
+    return _problem(path, "", f"Forbidden: {reason}")
+
+
 def whole(path: str, text: str) -> Problem:
     """A problem of the value at ``path``, whose field is named in its text only."""
     return replace(_problem("", "", f'Invalid value: "": {text}'), path=path)

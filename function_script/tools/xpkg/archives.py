@@ -55,7 +55,8 @@ class _Readable(Protocol):
 def tar(files: Mapping[str, bytes]) -> bytes:
     """Write an archive of plain files in their order, owned by root, with the time 0.
 
-    The format is USTAR: readers of packages expect one 512-byte header for each file.
+    The format is USTAR: readers of packages expect one 512-byte header for each file. Raises
+    ValueError for a name that does not fit into it.
     """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
@@ -63,7 +64,10 @@ def tar(files: Mapping[str, bytes]) -> bytes:
             member = tarfile.TarInfo(name)
             member.size = len(data)
             member.mode = _MODE
-            archive.addfile(member, io.BytesIO(data))
+            try:
+                archive.addfile(member, io.BytesIO(data))
+            except ValueError as error:
+                raise ValueError(f'the name "{name}" is too long for an archive') from error
     return buffer.getvalue()
 
 

@@ -114,7 +114,7 @@ def find_file(image: images.Image, name: str) -> bytes | None:
     Raises ValueError if a layer cannot be read.
     """
     kinds = images.layer_kinds(image.config)
-    base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
+    base = [layer for layer in image.layers if kinds.get(layer.digest) == images.BASE_LAYER]
     budget = archives.Budget(MAX_SEARCHED_BYTES)
     unique = {layer.digest: layer for layer in base or reversed(image.layers)}
     for layer in unique.values():

@@ -17,8 +17,11 @@ from function_script.tools import manifests
 from function_script.tools.xpkg import archives
 
 LABEL: Final = "io.crossplane.xpkg"
+BASE_LAYER: Final = "base"
+"""The kind of the layer with package.yaml, by which an image is a package."""
 
 MANIFEST_TYPE: Final = "application/vnd.docker.distribution.manifest.v2+json"
+OCI_MANIFEST_TYPE: Final = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE: Final = "application/vnd.oci.image.index.v1+json"
 
 # By the algorithms that the OCI image specification registers.

@@ -199,7 +199,7 @@ def _pull_package(repository: Repository, part: _Part) -> images.Image:
     base = [
         layer
         for layer in part.layers
-        if manifest.BASE_LAYER
+        if images.BASE_LAYER
         in {layer["kind"], manifests.object_at(layer, "annotations").get(images.LABEL)}
     ]
     selection = base or part.layers

@@ -25,7 +25,6 @@ from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.xpkg import references
 
 FILE_NAME: Final = "package.yaml"
-BASE_LAYER: Final = "base"
 EXAMPLES_NAME: Final = ".up/examples.yaml"
 # The layer of examples has this name in Crossplane's command for historical reasons.
 EXAMPLES_LAYER: Final = "upbound"

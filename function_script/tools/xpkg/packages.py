@@ -55,7 +55,7 @@ def build(
     for base in bases:
         progress.line(f"building {images.platform(base.config) or 'the package'}")
         layer = archives.tar({manifest.FILE_NAME: package.text.encode()})
-        image = images.with_layer(base, layer, manifest.BASE_LAYER)
+        image = images.with_layer(base, layer, images.BASE_LAYER)
         if package.examples is not None:
             layer = archives.tar({manifest.EXAMPLES_NAME: package.examples.encode()})
             image = images.with_layer(image, layer, manifest.EXAMPLES_LAYER)
@@ -102,7 +102,7 @@ def push(
     reference = references.parse_tag(name)
     package_images = [image for path in packages for image in image_loader.load(path)]
     for image in package_images:
-        if "base" not in images.layer_kinds(image.config).values():
+        if images.BASE_LAYER not in images.layer_kinds(image.config).values():
             raise InputError.of(
                 "cannot push an image that is no package: none of its layers is labelled as one",
                 hint="make a package of it: function-script package build --runtime-image PATH",

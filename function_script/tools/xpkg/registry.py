@@ -40,7 +40,7 @@ _MAX_PAGES: Final = 100
 _MANIFEST_TYPES: Final = (
     images.MANIFEST_TYPE,
     images.INDEX_TYPE,
-    "application/vnd.oci.image.manifest.v1+json",
+    images.OCI_MANIFEST_TYPE,
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
 
@@ -90,7 +90,7 @@ def read_pause(response: transport.HttpResponse) -> float | None:
             parsedate_to_datetime(part) for part in (text, response.headers["Date"] or "")
         )
         return max(0.0, (later - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

@@ -1,6 +1,9 @@
 """A misspelt name has one suggestion, or none."""
 
+import time
+
 import pytest
+from support.timing import stretched
 
 from function_script.texts.spelling import nearest
 
@@ -69,3 +72,17 @@ def test_suggestion_prefers_the_style_of_the_name() -> None:
     assert nearest("to_yml", styles) == "to_yaml"
     assert nearest("toYml", styles) == "toYaml"
     assert nearest("toyaml", styles) == "toYaml"
+
+
+def test_many_long_names_take_little_time() -> None:
+    """A check may need a hint for each of many places."""
+    middle = "abcdefghij" * 5
+    names = [f"{chr(97 + number % 26)}{middle}{chr(97 + number // 26)}" for number in range(1000)]
+    began = time.process_time()
+    assert nearest(f"é{middle}ö", names) is None
+    assert time.process_time() - began < stretched(0.05)
+
+
+def test_style_of_a_misspelt_name_is_that_of_its_suggestion() -> None:
+    names = ["go_call", "goCall", "GO_CALL"]
+    assert [nearest(name, names) for name in ("go_all", "goCal", "GO_CAL")] == names

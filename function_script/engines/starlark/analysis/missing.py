@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from function_script.engines import missing_values
 from function_script.engines.lint import CONDITION
-from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis import composed, syntax
 from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.values import Readable
@@ -81,10 +82,13 @@ def find_missing_key(
     key = arguments.get("key", "").strip('`"')
     for path, function in paths:
         absent = _walk(path, key, request) if path else None
-        if absent is not None:
-            is_observed = absent.parent.startswith(missing_values.OBSERVED)
-            can_wait = is_observed and not absent.is_suggestion
-            return absent._replace(waiting=_advise_waiting(node, function) if can_wait else "")
+        if path is None or absent is None:
+            continue
+        if absent.is_suggestion or not absent.parent.startswith(missing_values.OBSERVED):
+            return absent
+        names = composed.find_names(parsed.values())
+        name = str(path[missing_values.OBSERVED.count(".") + 1])
+        return absent._replace(waiting=_advise_waiting(node, function, name, names))
     return None
 
 
@@ -94,9 +98,31 @@ def _is_defined(name: str, parsed: Mapping[str, ast.Module | None]) -> bool:
     return any(isinstance(node, ast.FunctionDef) and node.name == name for node in nodes)
 
 
-def _advise_waiting(node: ast.AST | None, function: ast.FunctionDef) -> str:
-    """Return how a resource waits for the value of a node of a function."""
+def _advise_waiting(
+    node: ast.AST | None, function: ast.FunctionDef, name: str, names: frozenset[str] | None
+) -> str:
+    """Return how a resource waits for the value of a node of a function.
+
+    It is a value of the observed resource of a name. The script composes resources of these names.
+    """
     around = [each for each in ast.walk(function) if any(part is node for part in ast.walk(each))]
+    calls = [
+        (each.func.attr, each)
+        for each in around
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr in signatures.methods()
+    ]
+    if any(method != "resource" for method, _ in calls):
+        return ""
+    own = [syntax.text_of(call.args[0]) for _, call in calls if call.args]
+    if not own and names is not None and len(names) == 1:
+        # Nothing else can read it.
+        own = [*names]
+    others = None if names is None else names.difference(own)
+    known = [each for each in own if each is not None]
+    if not missing_values.comes_from_another(name, known if known == own else None, others):
+        return ""
     if any(isinstance(each, ast.Lambda) for each in around):
         return missing_values.RESOURCE_WAITS
     for statement in around:

@@ -97,6 +97,15 @@ def text_of(node: ast.AST | None) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def fields_of(node: ast.Dict) -> dict[str, ast.expr]:
+    """Return the values of a dict by those keys that are written out."""
+    return {
+        text: value
+        for key, value in zip(node.keys, node.values, strict=True)
+        if (text := text_of(key)) is not None
+    }
+
+
 def arguments_of(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
     """Return the arguments that are written out, up to one that a list spreads."""
     spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))

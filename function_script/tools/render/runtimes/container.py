@@ -122,13 +122,13 @@ class Container(model.ServedRuntime):
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
         servers = caller.options.servers
-        server = cast("RunningContainer", servers.wait(self))
+        server = cast("RunningContainer", self.find_server(caller))
         try:
             response = remote.call(call, server.address, caller.options.print)
             return StepResponse(response=response)
         except ProgramError as error:
             log = tuple(server.read_log().splitlines())
-            servers.discard(self)
+            servers.discard(self, server)
             first, *others = error.diagnostics
             raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 

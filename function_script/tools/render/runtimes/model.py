@@ -232,9 +232,14 @@ class ServedRuntime(Runtime):
 
     def wait(self, caller: FunctionCaller) -> None:
         """Wait until the server is there."""
-        # A server that failed was discarded, and this call needs another one.
-        self.start(caller)
-        caller.options.servers.wait(self)
+        self.find_server(caller)
+
+    def find_server(self, caller: FunctionCaller) -> Server:
+        """Return the server when it is there. Raises FatalError.
+
+        A server that failed was discarded, and another one is started.
+        """
+        return caller.options.servers.wait(self, lambda: self.open(caller))
 
 
 class FunctionSource(Protocol):

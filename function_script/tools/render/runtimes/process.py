@@ -89,24 +89,26 @@ class Process(model.ServedRuntime):
 
     def wait(self, caller: model.FunctionCaller) -> None:
         """Wait until the process listens; start a new one if it has ended since the last call."""
-        self.start(caller)
-        if self._server(caller).has_ended():
-            caller.options.servers.discard(self)
-            self.start(caller)
+        server = self._find_server(caller)
+        if server.has_ended():
+            caller.options.servers.discard(self, server)
+            server = self._find_server(caller)
         try:
-            self._server(caller).wait()
+            server.wait()
         except BaseException:
-            caller.options.servers.discard(self)
+            caller.options.servers.discard(self, server)
             raise
 
     def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Call the process; one that fails is started anew by the next call."""
+        server = self._find_server(caller)
         try:
-            response = self._server(caller).call(call.request, call.timeout_seconds)
-            return StepResponse(response=response)
+            # It may be another one than that of `wait`, which failed in the call of another thread.
+            server.wait()
+            return StepResponse(response=server.call(call.request, call.timeout_seconds))
         except InputError:
-            caller.options.servers.discard(self)
+            caller.options.servers.discard(self, server)
             raise
 
-    def _server(self, caller: model.FunctionCaller) -> FunctionServer:
-        return cast("FunctionServer", caller.options.servers.wait(self))
+    def _find_server(self, caller: model.FunctionCaller) -> FunctionServer:
+        return cast("FunctionServer", self.find_server(caller))

@@ -41,8 +41,8 @@ class Servers:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def start(self, key: Hashable, start: Callable[[], Server]) -> None:
-        """Begin to start a server, unless there is one for ``key``."""
+    def start(self, key: Hashable, start: Callable[[], Server]) -> Future[Server]:
+        """Begin to start a server, unless there is one for ``key``; return its start."""
         with self._lock:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(max_workers=_MAX_STARTS)
@@ -50,23 +50,38 @@ class Servers:
                 atexit.register(self.close)
             if key not in self._starts:
                 self._starts[key] = self._executor.submit(start)
+            return self._starts[key]
 
-    def wait(self, key: Hashable) -> Server:
-        """Return a server when it has started. Raises what its start raised."""
-        start = self._starts[key]
+    def wait(self, key: Hashable, start: Callable[[], Server]) -> Server:
+        """Return the server for ``key`` when it has started. Raises what its start raised.
+
+        There may be none any more: another thread discards one that failed.
+        """
+        future = self.start(key, start)
         try:
-            return start.result()
+            return future.result()
         except Exception:
             # Not for Ctrl-C: the start may go on, and `close` ends it.
             if self._retries:
-                self.discard(key)
+                self._remove(key, lambda current: current is future)
             raise
 
-    def discard(self, key: Hashable) -> None:
-        """Stop a server that is of no use, so that it is started again when it is needed."""
+    def discard(self, key: Hashable, server: Server) -> None:
+        """Stop a server that is of no use, so that another is started when it is needed.
+
+        Of several threads that find it so, the first one stops it.
+        """
+        if self._remove(key, lambda current: _result_of(current) is server):
+            server.stop()
+
+    def _remove(self, key: Hashable, is_it: Callable[[Future[Server]], bool]) -> bool:
+        """Remove the start for ``key`` if it is the one that is meant; report whether it is."""
         with self._lock:
-            start = self._starts.pop(key, None)
-        _stop(start)
+            current = self._starts.get(key)
+            if current is None or not is_it(current):
+                return False
+            del self._starts[key]
+            return True
 
     def is_closing(self) -> bool:
         """Report whether a start is of no use, because all servers are being stopped."""
@@ -91,7 +106,12 @@ class Servers:
         self._is_closing = False
 
 
-def _stop(start: Future[Server] | None) -> None:
+def _result_of(start: Future[Server]) -> Server | None:
+    """Return the server of a start that is over; None if it failed."""
+    return start.result() if start.done() and start.exception() is None else None
+
+
+def _stop(start: Future[Server]) -> None:
     """Stop a server, if its start succeeded."""
-    if start is not None and not start.cancel() and start.exception() is None:
+    if not start.cancel() and start.exception() is None:
         start.result().stop()

@@ -166,7 +166,7 @@ def test_false_expectation_fails(tmp_path: Path) -> None:
 
 HINTS = {
     "typo": ("resources: {database: {spec: {szie: 2}}}", 'did you mean "size"?'),
-    "names": ("resources: {database: {metadata: {labels: {qqqqqq: x}}}}", "there is app"),
+    "names": ("resources: {database: {metadata: {labels: {qqqqqq: x}}}}", "there are app"),
     "lists": ("resources: {database: {spec: {zones: [a]}}}", "{contains: [...]}"),
     "type": ("conditions: [{type: Sized, reason: Big}]", 'is {"type": "Sized", "reason": "Small"}'),
 }
@@ -302,4 +302,4 @@ def test_prints_are_kept(tmp_path: Path) -> None:
 
 def test_hint_of_an_event_has_each_of_the_others_once(tmp_path: Path) -> None:
     (problem,) = run_one(tmp_path, "expect: {events: [{severity: Fatal}]}").problems
-    assert problem.diagnostic.hint == 'there is {"severity": "Normal"}, {"severity": "Warning"}'
+    assert problem.diagnostic.hint == 'there are {"severity": "Normal"}, {"severity": "Warning"}'

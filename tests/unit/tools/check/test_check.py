@@ -117,6 +117,29 @@ def test_templates_of_a_chart_are_not_looked_at(tmp_path: Path, run: Run) -> Non
     run("check", tmp_path, code=1)
 
 
+LIST = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: apiextensions.crossplane.io/v1
+  kind: Composition
+  metadata: {name: a}
+"""
+
+
+def test_list_of_compositions_is_not_looked_at(tmp_path: Path, run: Run) -> None:
+    """The report names it, but for a dump of `snapshot`. Alone it is an error."""
+    file = tmp_path / "list.yaml"
+    file.write_text(LIST)
+    reason = "it has a List: write its items as documents of their own"
+    assert f"{file}: {reason}" in run("check", tmp_path, code=1).err
+    assert f"cannot read {file}: {reason}" in run("check", file, code=1).out
+    (tmp_path / "a.yaml").write_text(composition(UNUSED))
+    assert f"Not looked at: 1 file\n  {file}: {reason}\n" in run("check", tmp_path).out
+    file.write_text(f"{LIST}unread: {{}}\n")
+    assert "Not looked at" not in run("check", tmp_path).out
+
+
 def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
     step = "  - {step: ready, functionRef: {name: auto-ready}}\n"
     other = "  - step: kcl\n    function: xpkg.example.org/kcl\n    input: {kind: KCLInput}\n"

@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import jsonschema
 import pytest
+import yaml
 from e2e.remote_sources import needs_git
 from support import one_step, plans
 from support.commands import Run
@@ -297,6 +298,16 @@ def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) 
     assert 'resource "bucket-0": spec.size is 1 in old, and 2 here' in text
     assert 'for XBucket "live" of the dump' in text
     assert "and for" not in text
+
+
+def test_list_of_compositions_is_not_compared(project: Path, run: Run) -> None:
+    """It may be the dump, which is none of them."""
+    composition = yaml.safe_load((project / "new/composition.yaml").read_text())
+    items = [composition, live(), BUCKET]
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items})
+    (project / "new/dump.yaml").write_text(text)
+    assert "it has a List" in run(*VERSIONS).out
+    assert "it has a List" not in run(*VERSIONS, "--cluster", "new/dump.yaml").out
 
 
 PAUSED: Object = {

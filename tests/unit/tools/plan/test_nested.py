@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, OUTER, XRD, Plan, nested, xr
+from support.plans import COMPOSITION, CROSSPLANE, OUTER, XRD, Plan, applied, nested, xr
 
 from function_script.request.values import Object
 
@@ -53,6 +53,25 @@ def test_inner_xr_that_is_paused_from_now_on_stays(plan: Plan) -> None:
     outer, inner = plan.find_rows(*nested())
     assert (outer["verdict"], inner["verdict"]) == ("planned", "stays")
     assert inner["reason"] == "it is paused"
+
+
+def test_inner_xr_that_is_paused_no_longer_is_unknown(plan: Plan) -> None:
+    """All that has changed in the pause follows."""
+    name = "            script.fn.crossplane.io/composition-resource-name: inner\n"
+    paused = OUTER.replace(name, f'{name}            crossplane.io/paused: "true"\n')
+    plan.write("outer.yaml", paused, OUTER.replace("count: 2", "count: 0"))
+    plan.write("composition.yaml", COMPOSITION)
+    live = nested()
+    annotations = {"f:crossplane.io/paused": {}}
+    fields: Object = {
+        "f:metadata": {"f:annotations": annotations},
+        "f:spec": {"f:count": {}, "f:region": {}},
+    }
+    entry = applied(CROSSPLANE, fields, "example.org/v1")
+    live[2]["metadata"]["annotations"]["crossplane.io/paused"] = "true"
+    live[2]["metadata"]["managedFields"] = [entry]
+    text = plan(*live)
+    assert "unknown: it is paused, and the XR above it ends that\n  = XBucket/demo\n" in text
 
 
 def test_inner_xr_without_its_next_composition_is_unknown(plan: Plan) -> None:
@@ -122,6 +141,33 @@ def test_status_of_an_xr_has_the_defaults_of_its_xrd(plan: Plan) -> None:
         (["status", "level"], None),
         (["status", "more"], {"size": 7}),
     ]
+
+
+DETAILS = """\
+        ---
+        apiVersion: meta.script.fn.crossplane.io/v1beta1
+        kind: ConnectionDetails
+        data: {a: YQ==, b: Yg==, c: Yw==}
+"""
+
+
+def test_connection_details_of_a_legacy_xr_are_a_change(plan: Plan) -> None:
+    """The XR above may read them. A key outside of the XRD is not published."""
+    plan.write("outer.yaml", OUTER)
+    plan.change(("a: YQ==, b: Yg==, c: Yw==", "a: eA==, c: eA=="), before=COMPOSITION + DETAILS)
+    definition, top, inner, *others = nested()
+    own: Object = json.loads(json.dumps(XRD))
+    own["spec"] |= {"scope": "LegacyCluster", "connectionSecretKeys": ["a", "b"]}
+    inner["spec"] |= inner["spec"].pop("crossplane")
+    assert "0 to change" in plan(own, definition, top, inner, *others)
+    inner["spec"]["writeConnectionSecretToRef"] = {"name": "a", "namespace": "default"}
+    text = plan(own, definition, top, inner, *others, flags=("--names",))
+    for change in ('a: "(a secret)" becomes "(a secret)"', 'b: "(a secret)" becomes ?'):
+        assert f"change: 1 object of 1 XR: connectionDetails.{change}\n" in text
+    assert "connectionDetails.c" not in text
+    assert "= the connection Secret of XBucket/demo" in text
+    reason = 'a step of it may read the connection Secret of XBucket "demo", which changes'
+    assert f"unknown: {reason}\n  = XOuter/top\n" in text
 
 
 CHAINS = {"own-owner": (1, 0, 1), "cycle": (2, 1, 2), "deep": (30, -1, 10)}

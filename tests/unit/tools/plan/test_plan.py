@@ -295,6 +295,12 @@ UNKNOWN = {
         (),
         "the dump has it as example.org/v2",
     ),
+    "version of an object": (
+        [LIVE[0], {**LIVE[1], "apiVersion": "s3.example.org/v2"}, LIVE[2]],
+        ("          size: 1\n", ""),
+        (),
+        'the dump has Bucket "demo-0" as s3.example.org/v2, and it is desired as s3.example.org/v1',
+    ),
     "required objects": (
         LIVE,
         ("    input:\n", REQUIRED),
@@ -457,6 +463,16 @@ def test_template_of_a_chart_is_named(plan: Plan) -> None:
     (templates / "composition.yaml").write_text(COMPOSITION)
     note = '"new/chart/templates/composition.yaml" is left out: it is a template of a Helm chart.'
     assert note in plan(*LIVE)
+
+
+@pytest.mark.parametrize("kind", ["List", "CompositionList"])
+def test_list_of_compositions_is_named(plan: Plan, kind: str) -> None:
+    """That is how kubectl prints several."""
+    items = [yaml.safe_load(COMPOSITION)]
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": kind, "items": items})
+    (plan.directory / "new/list.yaml").write_text(text)
+    reason = "it has a List: write its items as documents of their own"
+    assert f'"new/list.yaml" is left out: {reason}.' in plan(*LIVE)
 
 
 def test_object_that_neither_side_desires_is_drift(plan: Plan) -> None:

@@ -69,6 +69,16 @@ def test_later_reconciles_are_announced(plan: Plan, program: str, expected: list
         assert sorted(changes) == announced
 
 
+def test_resource_that_goes_between_two_reconciles_is_unknown(plan: Plan) -> None:
+    """The first and the last reconcile have it."""
+    waiting = LATER.replace("BODY", LAST)
+    last = "not get_composed_resource('new') or get_composed_resource('last')"
+    between = f"        {{% if {last} %}}\n{OLD}        {{% endif %}}\n"
+    text = plan_stages(plan, OLD, NEW + waiting + between)
+    reason = 'a later reconcile destroys "bucket-0", and another one adds it'
+    assert text.startswith(f"unknown: {reason}\n  = XBucket/demo\n")
+
+
 def test_resource_that_waits_before_the_change_is_no_change(plan: Plan) -> None:
     waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", LAST)
     text = plan_stages(plan, OLD + waiting, OLD.replace("size: 1", "size: 2") + waiting)

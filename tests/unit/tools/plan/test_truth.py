@@ -12,12 +12,13 @@ from support.core_model import Core
 from support.plans import applied, list_fields
 
 from function_script.documents import to_yaml_stream
+from function_script.request.objects import compare_values
 from function_script.request.values import Object
 from function_script.sandbox.pool import Pool
-from function_script.tools.manifests import compare_values
 from function_script.tools.plan.dump import Dump
-from function_script.tools.plan.planning import Planner, XrPlan
+from function_script.tools.plan.planning import Planner
 from function_script.tools.plan.sides import load
+from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 from function_script.tools.render.sides import Sides

@@ -30,7 +30,7 @@ def test_server_is_started_once_for_a_key() -> None:
     with Servers() as servers:
         for _ in range(3):
             servers.start("a", start)
-        assert servers.wait("a") is servers.wait("a") is starts[0]
+        assert servers.wait("a", start) is servers.wait("a", start) is starts[0]
     assert [server.stops for server in starts] == [1]
 
 
@@ -44,7 +44,7 @@ def test_servers_start_at_the_same_time() -> None:
     with Servers() as servers:
         servers.start("a", start)
         servers.start("b", start)
-        assert servers.wait("a") is not servers.wait("b")
+        assert servers.wait("a", start) is not servers.wait("b", start)
 
 
 def test_start_that_failed_is_tried_again() -> None:
@@ -53,11 +53,9 @@ def test_start_that_failed_is_tried_again() -> None:
 
     server = Server()
     with Servers() as servers:
-        servers.start("a", fail)
         with pytest.raises(ValueError, match="no"):
-            servers.wait("a")
-        servers.start("a", lambda: server)
-        assert servers.wait("a") is server
+            servers.wait("a", fail)
+        assert servers.wait("a", lambda: server) is server
 
 
 def test_start_that_failed_is_not_tried_again_for_the_next_of_many_xrs() -> None:
@@ -69,22 +67,31 @@ def test_start_that_failed_is_not_tried_again_for_the_next_of_many_xrs() -> None
 
     with Servers(retries=False) as servers:
         for _ in range(2):
-            servers.start("a", fail)
             with pytest.raises(ValueError, match="no"):
-                servers.wait("a")
+                servers.wait("a", fail)
     assert starts == [1]
 
 
 def test_discarded_server_is_stopped_and_started_again() -> None:
     first, second = Server(), Server()
     with Servers() as servers:
-        servers.start("a", lambda: first)
-        servers.wait("a")
-        servers.discard("a")
+        assert servers.wait("a", lambda: first) is first
+        servers.discard("a", first)
         assert first.stops == 1
-        servers.start("a", lambda: second)
-        assert servers.wait("a") is second
+        assert servers.wait("a", lambda: second) is second
     assert (first.stops, second.stops) == (1, 1)
+
+
+def test_server_is_discarded_once_and_its_successor_is_not() -> None:
+    """Calls of several threads fail when a server ends, and each of them discards it."""
+    first, second = Server(), Server()
+    with Servers() as servers:
+        servers.wait("a", lambda: first)
+        servers.discard("a", first)
+        servers.wait("a", lambda: second)
+        servers.discard("a", first)
+        assert servers.wait("a", Server) is second
+        assert (first.stops, second.stops) == (1, 0)
 
 
 def test_server_that_nobody_waited_for_is_stopped() -> None:
@@ -102,8 +109,7 @@ class Server:
     def stop(self):
         print("stopped")
 servers = Servers()
-servers.start("a", Server)
-servers.wait("a")
+servers.wait("a", Server)
 """
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert (completed.stdout, completed.stderr) == (b"stopped\n", b"")

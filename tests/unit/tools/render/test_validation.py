@@ -83,6 +83,14 @@ metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: job}
 spec:
   template: {spec: {containers: [{name: a, image: b}]}}
 """
+CRON_JOB = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: job}}
+spec:
+  schedule: "0 3 * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}}}
+"""
 # Its volumes come with its claims.
 STATEFUL = (
     _WITH_VOLUMES.replace("kind: Deployment", "kind: StatefulSet").replace(
@@ -203,6 +211,26 @@ ROWS = {
         'invalid resource "job": spec.template.spec.restartPolicy: Required value',
         'valid values: "OnFailure", "Never"',
     ),
+    "volume-of-two-types": (
+        _WITH_VOLUMES.replace(
+            "{name: other, emptyDir", "{name: other, hostPath: {path: /}, emptyDir"
+        ),
+        "volumes: ",
+        'invalid resource "web": spec.template.spec.volumes[1].',
+        "Forbidden: may not specify more than 1 volume type",
+    ),
+    "two-volumes-of-one-name": (
+        _WITH_VOLUMES.replace("name: other", "name: data"),
+        "volumes: ",
+        'invalid resource "web": spec.template.spec.volumes[1].name: Duplicate value: "data"',
+        "Deployment of apps/v1",
+    ),
+    "schedule-of-four-fields": (
+        CRON_JOB,
+        "schedule: ",
+        'invalid resource "job": spec.schedule: Invalid value: "0 3 * *"',
+        "expected exactly 5 fields, found 4",
+    ),
     "metadata-of-an-extension": (
         BUCKET.replace("spec:", "  label: {a: b}\nspec:").replace("7", "a"),
         "label: ",
@@ -293,6 +321,9 @@ VALID = {
     "volumes": _WITH_VOLUMES,
     "volumes-of-claims": STATEFUL,
     "job": JOB.replace("spec: {containers", "spec: {restartPolicy: Never, containers"),
+    "cron-job": CRON_JOB.replace("0 3 * *", "0 3 * * 1-5"),
+    "cron-job-of-a-macro": CRON_JOB.replace("0 3 * *", "@every 1h"),
+    "volume-without-a-type": _WITH_VOLUMES.replace("{name: other, emptyDir: {}}", "{name: other}"),
     "kind-of-another-package": BUCKET.replace("kind: Bucket", "kind: BucketPolicy"),
 }
 
