@@ -27,8 +27,8 @@ def docs(name: str | None) -> None:
 
     NAME is a function, filter, test, variable or statement of any language, a field of an input by
     its path, an annotation, a meta document, a key of a case, a flag, or its environment variable.
-    For a name of another language, it says what to write. A group lists its names, and a word those
-    that contain it or whose meaning does; of a command, it says where its help is.
+    For a name of another language, it says what to write. For a command, it says where its help is.
+    A group lists its names. Any other word lists the names that contain it or whose meaning does.
 
     Examples:
       function-script docs

@@ -38,7 +38,8 @@ def numbers(run: Run, *bounds: object) -> range:
     for value in bounds:
         if not isinstance(value, int):
             message = "a range is made of integers, not of {}"
-            hint = "convert the text: `value | int`" if isinstance(value, str) else None
+            is_number = isinstance(value, str) and value.strip().isdecimal()
+            hint = "convert the text: `value | int`" if is_number else None
             raise exceptions.unsuitable(message, value, name="range", hint=hint)
         # Far beyond any list, and still a number that Python counts with.
         integers.append(max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER)))

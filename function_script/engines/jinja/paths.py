@@ -51,11 +51,11 @@ def describe(
     undefined: Undefined, roots: Mapping[str, object], statement: str, template: str
 ) -> MissingPath:
     """Describe the path that does not exist; ``statement`` is the part that used it."""
-    if words := undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
+    base, keys, words = _chain(undefined)
+    if words:
         advice = "pass it in the call, or give it a default in the macro"
         is_parameter = wording.is_parameter(words)
         return MissingPath(wording.reword(words), advice if is_parameter else None, None)
-    base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys, roots, statement, template)
     start = _path(base, roots, statement, keys)
@@ -141,14 +141,19 @@ def _keys_of(holder: Mapping[object, object]) -> list[str]:
     return [each for each in first if len(each) <= _MAX_KEY_LENGTH]
 
 
-def _chain(undefined: Undefined) -> tuple[object, list[object]]:
-    """Return the innermost value that exists, and the keys that were looked up from there."""
+def _chain(undefined: Undefined) -> tuple[object, list[object], str]:
+    """Return the innermost value that exists, the keys that were looked up from there, and words.
+
+    These are Jinja's own about the first key, such as that of a macro's parameter; else "".
+    """
     keys: deque[object] = deque(maxlen=_MAX_KEYS)
     current: object = undefined
+    words = ""
     while isinstance(current, Undefined):
         keys.appendleft(current._undefined_name)  # noqa: SLF001 - Jinja keeps the key there
+        words = current._undefined_hint or ""  # noqa: SLF001 - and what it says about it
         current = current._undefined_obj  # noqa: SLF001 - and the parent here
-    return current, list(keys)
+    return current, list(keys), words
 
 
 def _unknown_name(

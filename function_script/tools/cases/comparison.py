@@ -189,7 +189,7 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
     """Yield every mismatch of a step that succeeded; ``actual`` is its outcome as an object."""
     if expected.error:
-        message = "error: expected a failure, but it was rendered"
+        message = "error: expected, but nothing failed"
         yield Mismatch(at=("error",), message=message)
         return
     yield from find_mismatches(actual, expected.partial)

@@ -107,6 +107,7 @@ CALLS = [
     ("{{ 'a'.upper }}", "a method cannot be written into the text", "call it: upper(...)"),
     ("{% for k in spec.items %}{% endfor %}", "cannot loop over a method", "call it: items(...)"),
     ("{{ range('3') }}", "not of a string", "convert the text: `value | int`"),
+    ("{% macro n(a) %}{{ a.b }}{% endmacro %}{{ n() }}", 'parameter "a" was not', "pass it in the"),
 ]
 
 
@@ -117,6 +118,12 @@ def test_wrong_use_of_a_callable_gets_its_hint(template: str, message: str, hint
     (problem,) = caught.value.diagnostics
     assert message in problem.message
     assert hint in (problem.hint or "")
+
+
+def test_text_that_is_no_number_is_not_to_be_converted() -> None:
+    with pytest.raises(ProgramError) as caught:
+        text_of("{{ range('three') }}")
+    assert caught.value.diagnostics[0].hint is None
 
 
 @pytest.mark.parametrize(("template", "message", "hint"), PATHS, ids=[row[0] for row in PATHS])

@@ -145,7 +145,7 @@ FAILING = {
             "status.ran: expected a value, but it is not there",
         ],
     ),
-    "no-error": ("expect: {error: whatever}", ["error: expected a failure, but it was rendered"]),
+    "no-error": ("expect: {error: whatever}", ["error: expected, but nothing failed"]),
     "other-error": (
         "{patch: {spec: {size: 10}}, expect: {error: [too much, too little]}}",
         ['error: expected "too little" in the failure below', "size 10 is too much"],
