@@ -12,6 +12,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -159,7 +160,7 @@ class LineHandler(logging.Handler):
     def __init__(self, descriptor: int = _STDERR) -> None:
         super().__init__()
         self._descriptor = descriptor
-        self._queue: list[str | tuple[float, RequestRecord]] = []
+        self._queue: deque[str | tuple[float, RequestRecord]] = deque()
         self._queued_bytes = 0
         self._changed = threading.Condition()
         self._is_closed = False
@@ -218,10 +219,15 @@ class LineHandler(logging.Handler):
                     return
             time.sleep(_GATHERING_SECONDS)
             with self._changed:
-                queue, self._queue = self._queue, []
+                queue, self._queue = self._queue, deque()
                 size = self._queued_bytes
+            lines: list[str] = []
+            while queue:
+                # A record goes with its line: orjson has added the UTF-8 to its texts.
+                each = queue.popleft()
+                lines.append(each if isinstance(each, str) else _to_text(*each))
             # Without the lock: a reader that has stalled blocks this for as long as it likes.
-            self._write_all([each if isinstance(each, str) else _to_text(*each) for each in queue])
+            self._write_all(lines)
             with self._changed:
                 # Only now, so that lines which are being written count for the bound and for
                 # `drain`.
