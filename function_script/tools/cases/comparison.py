@@ -41,6 +41,7 @@ PARTS: Final = (
 _CONTAINS: Final = {"contains"}
 _MAX_CHARACTERS = 160
 _SUFFIX: Final = ".yaml"
+_NOTHING: Final = "there is none at all"
 _MAX_NAMES = 12
 
 
@@ -182,7 +183,7 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
     if hint := suggest(name, candidates):
         return hint
     if not candidates:
-        return "there is none at all"
+        return _NOTHING
     return list_choices(candidates, field_names.listed(candidates, _MAX_NAMES))
 
 
@@ -241,11 +242,11 @@ def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Ite
             same = [each for each in members if "type" in item and each["type"] == item["type"]]
             others = [{name: member.get(name) for name in item} for member in same or members]
             nouns = {"conditions": "a condition", "events": "an event"}
-            texts = ", ".join(dict.fromkeys(map(to_text, others)))
+            texts = tuple(dict.fromkeys(map(to_text, others)))
             yield Mismatch(
                 at=(key, index),
                 message=f"{key}: expected {nouns[key]} {to_text(item)}",
-                hint=f"there is {texts or 'none at all'}",
+                hint=list_choices(texts) if texts else _NOTHING,
             )
 
 

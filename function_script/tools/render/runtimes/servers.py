@@ -74,11 +74,11 @@ class Servers:
         if self._remove(key, lambda current: _result_of(current) is server):
             server.stop()
 
-    def _remove(self, key: Hashable, is_it: Callable[[Future[Server]], bool]) -> bool:
+    def _remove(self, key: Hashable, is_meant: Callable[[Future[Server]], bool]) -> bool:
         """Remove the start for ``key`` if it is the one that is meant; report whether it is."""
         with self._lock:
             current = self._starts.get(key)
-            if current is None or not is_it(current):
+            if current is None or not is_meant(current):
                 return False
             del self._starts[key]
             return True

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -1018,8 +1019,8 @@ def test_function_that_does_not_start_is_tried_once(
     starts: list[object] = []
     original = Servers.start
 
-    def start(servers: Servers, key: Hashable, begin: Callable[[], Server]) -> None:
-        original(servers, key, lambda: starts.append(key) or begin())
+    def start(servers: Servers, key: Hashable, begin: Callable[[], Server]) -> Future[Server]:
+        return original(servers, key, lambda: starts.append(key) or begin())
 
     monkeypatch.setattr(Servers, "start", start)
     for number in range(count):
