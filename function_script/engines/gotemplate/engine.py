@@ -45,7 +45,7 @@ def _load_checked(
     """
     program.check_size(limits)
     loaded = _load(program)
-    # That of function-go-templating has no such doubts; other delimiters are there for a "${{".
+    # Templates of function-go-templating have no such doubts; other delimiters may be for "${{".
     is_usual = loaded.settings.is_own and loaded.settings.delims[0] == "{{"
     return loaded, foreign_syntax.find_dollars(program.sources()) if is_usual else ()
 

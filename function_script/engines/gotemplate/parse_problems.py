@@ -49,8 +49,8 @@ def list_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnost
                 cause = f'function "{function}" is not available'
             message = f"cannot parse {location.span.name}: {cause}"
             if mistake.correction is None:
-                left = settings.delims[0]
-                hint = _syntax_hint(mistake.error, source.text, mistake.position, left)
+                delimiter = settings.delims[0]
+                hint = _syntax_hint(mistake.error, source.text, mistake.position, delimiter)
             else:
                 hint = mistake.correction.hint
             problems.append(location.to_diagnostic(message, hint))

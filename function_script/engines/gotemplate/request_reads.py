@@ -339,5 +339,5 @@ def _walk_named(walker: Walker, waiting: list[_Named], uses: Mapping[str, int]) 
             first, *others = walker.calls[each.name]
             if first is not None and all(path == first for path in others):
                 walker.walk_template(each.source, each.body, first)
-        # What they call themselves may be ready then.
+        # The templates that they call may be ready then.
         waiting = [each for each in waiting if each not in ready] if ready else []

@@ -195,7 +195,7 @@ def _call_macro(macro: Macro, args: tuple[object, ...], kwargs: Mapping[str, obj
     try:
         return macro(*args, **kwargs)
     except TypeError:
-        # What it calls may have raised it: asked only now, since few calls are wrong.
+        # The body may have raised it. The signature is compared only now: few calls are wrong.
         # The block of a call has no name of its own.
         name = macro.name or "caller"
         signature = Signature(

@@ -130,7 +130,7 @@ class _Names:
         }
         self._roots = {name: path for name, path in _ROOTS.items() if not counts[name]}
         arguments = [*_find_arguments(trees, counts)]
-        # What a macro gets may be what another one got.
+        # A macro may hand its own argument to another one.
         for _ in range(min(len(arguments), _MAX_HOPS)):
             for name, (first, *others) in arguments:
                 path = self.path(first)

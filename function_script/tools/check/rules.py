@@ -5,7 +5,6 @@ A problem has a position in the program, or begins with the path of a field of t
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -48,9 +47,9 @@ _REQUIRE: Final = re.compile(r"\brequire\(\s*[\"']([^\"'\n]+)[\"']")
 _ASKING: Final = re.compile(r"^kind: *[\"']?(?:Requirements|ExtraResources)\b", re.MULTILINE)
 _KEY: Final = re.compile(r"^ +[\"']?([\w./-]+)[\"']?: *$", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
-_REQUIRED: Final = [
-    (f"{part}{joint}esources",) for part in ("extra", "required") for joint in ("R", "_r")
-]
+_REQUIRED: Final = frozenset(
+    {"extraResources", "extra_resources", "requiredResources", "required_resources"}
+)
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
 _JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
 
@@ -299,13 +298,15 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
     own = manifests.objects_at(entry, "requirements", "requiredResources")
     names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
     texts = [source.text for source in step.program.sources()]
-    if any(map(_REQUEST.search, texts)):
-        requirements = names.union(*map(_find_asked, texts))
-        yield from _find_misspelt_requirements(step, requirements)
-        return
+    asks = any(map(_REQUEST.search, texts))
+    if asks:
+        names = names.union(*map(_find_asked, texts))
     for name, place in _find_required(step):
+        if name in names:
+            continue
+        # Of a program that asks by itself, not all names are known, and a slip alone is certain.
         # Crossplane itself has names for the objects of an Operation.
-        if name not in names and "/" not in name:
+        if spelling.find_slip(name, names) if asks else "/" not in name:
             message = f'nothing asks for the objects "{name}", so there are none'
             hint = "name them in `requirements` of the input"
             yield _point_at(place, message, suggest(name, tuple(names), hint))
@@ -318,26 +319,16 @@ def _find_asked(text: str) -> set[str]:
     return keys.union(_REQUIRE.findall(text))
 
 
-def _find_misspelt_requirements(step: inputs.Step, names: AbstractSet[str]) -> Iterator[Diagnostic]:
-    """Find reads of objects by a name that is almost one of those asked for."""
-    for name, place in _find_required(step):
-        near = None if name in names else spelling.find_slip(name, names)
-        if near is not None:
-            message = f'nothing asks for the objects "{name}", so there are none'
-            yield _point_at(place, message, f'did you mean "{near}"?')
-
-
 def _find_required(step: inputs.Step) -> Iterator[tuple[str, Mention | FieldAccess]]:
     """Find the places where a program reads required objects by a name."""
     mentions = step.language.lint.find_names(step.program, "required")
     places: list[tuple[str, Mention | FieldAccess]] = [(each.text, each) for each in mentions]
-    places += [
-        (read.path[1], read)
-        for read in step.language.lint.find_reads(step.program)
-        if read.path[:1] in _REQUIRED
-        and len(read.path) == len(("part", "name"))
-        and isinstance(read.path[1], str)
-    ]
+    for read in step.language.lint.find_reads(step.program):
+        match read.path:
+            case (part, str(name)) if part in _REQUIRED:
+                places.append((name, read))
+            case _:
+                pass
     spans = set()
     for name, place in places:
         if place.span not in spans:

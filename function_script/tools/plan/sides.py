@@ -22,7 +22,7 @@ _MAX_STAGES: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """What is below a path: Compositions by name, XRDs by group and kind.
+    """The objects in files: Compositions by name, XRDs by group and kind.
 
     ``notes`` are sentences about files that were left out.
     """

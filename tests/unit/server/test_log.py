@@ -168,7 +168,7 @@ def test_stalled_reader_holds_a_bound_of_memory(detail: str) -> None:
     tracemalloc.start()
     for number in range(20_000):
         info = INFO._replace(name=f"thing-{number}", uid=f"00000000-0000-0000-0000-{number:012}")
-        # What a server makes anew for each request.
+        # A server makes these anew for each request.
         times = (number + each / 10 for each in range(3))
         record = RECORD._replace(
             info=info._replace(program_microseconds=1_000 + number),

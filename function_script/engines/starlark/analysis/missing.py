@@ -120,8 +120,8 @@ def _advise_waiting(
         # Nothing else can read it.
         own = [*names]
     others = None if names is None else names.difference(own)
-    known = [each for each in own if each is not None]
-    if not missing_values.comes_from_another(name, known if known == own else None, others):
+    texts = [each for each in own if each is not None]
+    if not missing_values.comes_from_another(name, texts if texts == own else None, others):
         return ""
     if any(isinstance(each, ast.Lambda) for each in around):
         return missing_values.RESOURCE_WAITS

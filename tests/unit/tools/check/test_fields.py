@@ -299,7 +299,7 @@ AWAITED = {
 @pytest.mark.parametrize("text", AWAITED.values(), ids=AWAITED)
 @pytest.mark.parametrize(("path", "count"), {"networkID": 1, "networkId": 0}.items())
 def test_field_that_a_rule_waits_for(tmp_path: Path, text: str, path: str, count: int) -> None:
-    """What waits for a field that no object has waits for ever."""
+    """A resource that waits for a field which no object has waits for ever."""
     file = tmp_path / "composition.yaml"
     file.write_text(composition(text.replace("%s", f"status.{path}")))
     (tmp_path / "network.yaml").write_text(CRD)
