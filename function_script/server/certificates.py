@@ -88,8 +88,13 @@ class CertificateFiles:
         authorities = self._parse_certificates("ca.crt", authority)
         private_key = self._parse_key(key)
         own = chain[0]
+        try:
+            is_own = _encode(private_key.public_key()) == _encode(own.public_key())
+        except (ValueError, UnsupportedAlgorithm):
+            # The certificate's key is of a kind that tls.key is not.
+            is_own = False
         # With another key every handshake would fail, for no reason that the library tells.
-        if _encode(private_key.public_key()) != _encode(own.public_key()):
+        if not is_own:
             hint = "tls.key must belong to tls.crt"
             raise self._error("tls.key", "it is the key of another certificate", hint)
         self._check_dates("tls.crt", [own])
