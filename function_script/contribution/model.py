@@ -86,11 +86,6 @@ class Contribution:
         return next((each.span for each in self.deferred if each.name == name), None)
 
     @property
-    def needs_sequencing(self) -> bool:
-        """Report whether a resource has a policy, or a document is deferred."""
-        return bool(self.deferred or self.policy_spans)
-
-    @property
     def is_fatal(self) -> bool:
         """Report whether the program stops the pipeline with a fatal result."""
         # Most programs return no results: nothing is set up to look through them.

@@ -104,14 +104,6 @@ class _Decoding:
         return _Encoded(struct, 1, unread=self.unread, sort_keys=self.sort_keys)
 
 
-def knows_old_field_only(request: wire.Request) -> bool:
-    """Report whether the caller answers only the deprecated field, as Crossplane before 2.0.
-
-    False for a caller that has not answered any requirement yet.
-    """
-    return bool(request.extra_resources) and not request.required_resources
-
-
 def needs_probe(request: wire.Request) -> bool:
     """Report whether the caller may know the deprecated field only, or was probed for it before.
 

@@ -15,11 +15,10 @@ from typing import Final, Self
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
-from function_script.sandbox.batch import Batch, Run
+from function_script.sandbox.batch import Batch, RequestIdentity, Run
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.execution import Executor, Result, WorkerLost
 from function_script.sandbox.history import History
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import Scheduler

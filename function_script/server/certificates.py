@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 from function_script.request.renewal import RenewedFiles
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("tls.crt", "tls.key", "ca.crt")
@@ -128,7 +128,7 @@ class CertificateFiles:
 
     def _access_error(self, name: str, error: OSError) -> InputError:
         if not isinstance(error, PermissionError):
-            return self._error(name, error.strerror or str(error), None)
+            return self._error(name, cause_of(error), None)
         user = f"user {os.geteuid()} of group {os.getegid()}"
         hint = (
             "in a Pod the secret's volume needs defaultMode 0444, or 0440 and the fsGroup of a "

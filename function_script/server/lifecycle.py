@@ -77,7 +77,6 @@ class ServeFlags(TypedDict):
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.certificates import CertificateFiles
-    from function_script.server.grpc_server import GrpcServer
 
 _LOG = logging.getLogger(__name__)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -139,7 +138,11 @@ def serve(flags: ServeFlags, limits: Limits) -> int:
             remote_programs=remote_programs,
             is_traced=is_traced,
         )
-        server = _build_server(loop, request_handler, max_bytes, certificates)
+        for name, value in _GRPC_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        from function_script.server import grpc_server  # noqa: PLC0415 - after the zygote
+
+        server = grpc_server.GrpcServer(loop, request_handler, max_bytes, certificates)
         # The dispatcher stops before the server cancels the remaining calls.
         stack.callback(server.close)
         stack.callback(dispatcher.close)
@@ -306,20 +309,6 @@ def _open_capture_writer(flags: ServeFlags, stack: ExitStack) -> CaptureWriter |
     writer = CaptureWriter(directory, flags["capture_limit"])
     stack.callback(writer.close)
     return writer
-
-
-def _build_server(
-    loop: asyncio.AbstractEventLoop,
-    request_handler: RequestHandler,
-    max_bytes: int,
-    certificates: CertificateFiles | None,
-) -> GrpcServer:
-    """Return the gRPC server. The zygote must have started before."""
-    for name, value in _GRPC_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    from function_script.server.grpc_server import GrpcServer  # noqa: PLC0415 - after the zygote
-
-    return GrpcServer(loop, request_handler, max_bytes, certificates)
 
 
 def _announce(flags: ServeFlags, ops: OpsEndpoints, ports: tuple[int, ...], seconds: float) -> None:

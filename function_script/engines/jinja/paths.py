@@ -216,7 +216,7 @@ def _search(root: object, target: object, budget: Iterable[None]) -> tuple[objec
 def _children(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, Lazy):
         # An object that a template has read was built, so only built ones are searched.
-        value = value.built()
+        value = value.memo
     if isinstance(value, Mapping):
         yield from ((key, child) for key, child in value.items() if _is_container(child))
     elif isinstance(value, list):

@@ -36,7 +36,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if (step.readiness is None and not contribution.needs_sequencing) or contribution.is_fatal:
+    has_policies = contribution.deferred or contribution.policy_spans
+    if (step.readiness is None and not has_policies) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
     if has_unanswered(request, contribution.resources, contribution.schemas):

@@ -15,9 +15,8 @@ from support.dispatching import Caller
 from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS
 
-from function_script.sandbox.batch import Run
+from function_script.sandbox.batch import RequestIdentity, Run
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause, Reply
 from function_script.sandbox.pool import Pool
 

@@ -157,7 +157,7 @@ def test_answer_may_have_more_labels(selection: Object) -> None:
 
 
 def test_answer_of_a_cluster_scoped_kind_has_no_namespace() -> None:
-    """The API server ignores the selector's, and to wait once more would remove what is composed."""
+    """To wait once more would remove what is composed."""
     required: Object = {"settings": {**SETTINGS, "namespace": "here"}}
     cluster_scoped = {**FETCHED, "metadata": {"name": "settings"}}
     response = call(step(resources=required), required_resources=answered(cluster_scoped))
