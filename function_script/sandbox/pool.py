@@ -16,7 +16,6 @@ from typing import Final, Self
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
 from function_script.sandbox.batch import Batch, RequestIdentity, Run
-from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.execution import Executor, Result, WorkerLost
 from function_script.sandbox.history import History
 from function_script.sandbox.idle_workers import IdleWorkers
@@ -193,14 +192,6 @@ class Pool:
             idle=self.workers.idle,
             retired=self.workers.retired,
         )
-
-    def confinement(self) -> Confinement:
-        """Return the confinement that all workers have, as they reported it themselves."""
-        return self.workers.confinement()
-
-    def is_available(self) -> bool:
-        """Report whether a worker lives, or the last requested one was spawned in time."""
-        return self.workers.is_available()
 
     def close(self) -> None:
         """End all processes."""
