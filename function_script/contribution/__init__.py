@@ -129,7 +129,9 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
     leftovers: list[lint.PlacedLeftover] = []
     contribution = from_response.read_response(result.value, problems, result.resources, leftovers)
-    deferred = tuple(from_response.read_deferred(each, problems) for each in result.withheld)
+    deferred: tuple[Deferred, ...] = ()
+    if result.withheld:
+        deferred = tuple(from_response.read_deferred(each, problems) for each in result.withheld)
     if problems:
         raise DocumentError(
             *(
