@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from function_script import documents
 from function_script.contribution import desired_resource
-from function_script.contribution.desired_resource import Annotations, Deferred
+from function_script.contribution.desired_resource import Deferred
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
 from function_script.contribution.model import Contribution
@@ -193,41 +193,25 @@ def _to_deferred(identity: _Identity, gap: MissingValue, xr: Object, dialect: Di
         raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
-        return _read_deferred(identity, name, gap, dialect.annotations)
+        keys = dialect.annotations
+        value = find_path(identity.document, ("metadata", "annotations"))
+        annotations = value if isinstance(value, dict) else {}
+        needing = [
+            key for key in keys.keys if placeholder and placeholder in str(annotations.get(key))
+        ]
+        readable = {key: text for key, text in annotations.items() if key not in needing}
+        reader = ObjectReader(readable, "", ProblemList())
+        policy = desired_resource.from_annotations(reader, keys, name)
+        ready = reader.choice(keys.ready, READY)
+        needing += [problem.path for problem in reader.problems]
+        # The old names say which object it keeps.
+        if any(keys.moved_from in each for each in needing):
+            raise _ambiguous(gap, f"{keys.moved_from} cannot be read without it")
+        unreadable = ", ".join(needing)
+        return Deferred(name, name, gap.missing, gap.span, ready, policy, unreadable)
     if not is_meta and kinds != api_version_and_kind(xr):
         raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
-    return Deferred(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
-
-
-def _read_deferred(
-    identity: _Identity, name: str, gap: MissingValue, keys: Annotations
-) -> Deferred:
-    """Read what a document states of the order and readiness of its resource.
-
-    Raises DocumentError for a gap in its old names, for these say which object it keeps.
-    """
-    placeholder = identity.placeholder
-    value = find_path(identity.document, ("metadata", "annotations"))
-    annotations = value if isinstance(value, dict) else {}
-    unreadable = [
-        key for key in keys.keys if placeholder and placeholder in str(annotations.get(key))
-    ]
-    readable = {key: text for key, text in annotations.items() if key not in unreadable}
-    reader = ObjectReader(readable, "", ProblemList())
-    policy = desired_resource.from_annotations(reader, keys, name)
-    ready = reader.choice(keys.ready, READY)
-    unreadable += [problem.path for problem in reader.problems]
-    if any(keys.moved_from in each for each in unreadable):
-        raise _ambiguous(gap, f"{keys.moved_from} cannot be read without it")
-    return Deferred(
-        name=name,
-        subject=name,
-        missing=gap.missing,
-        span=gap.span,
-        ready=ready,
-        policy=policy,
-        unreadable=", ".join(unreadable),
-    )
+    return Deferred(None, kinds[1], gap.missing, gap.span)
 
 
 def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script.request.objects import MOVED_TO, merge, parse_path
 from function_script.request.reader import ObjectReader
@@ -88,8 +88,7 @@ class ResourcePolicy:
     moved_from: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deferred:
+class Deferred(NamedTuple):
     """A resource or document that is not sent yet, since a value it needs does not exist.
 
     ``name`` is the name of its composed resource; None for another document, which ``subject``

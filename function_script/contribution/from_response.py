@@ -168,14 +168,8 @@ def read_deferred(withheld: Withheld, problems: ProblemList) -> Deferred:
     """Read what a resource that waits for a value states of its order and readiness."""
     name = withheld.name
     entry = ObjectReader(withheld.entry, child("desired.resources", name), problems)
-    return Deferred(
-        name=name,
-        subject=name,
-        missing=withheld.missing,
-        span=withheld.span,
-        ready=entry.choice("ready", READY),
-        policy=desired_resource.from_entry(entry, name),
-    )
+    ready, policy = entry.choice("ready", READY), desired_resource.from_entry(entry, name)
+    return Deferred(name, name, withheld.missing, withheld.span, ready, policy)
 
 
 def _composite(desired: ObjectReader) -> model.Composite:

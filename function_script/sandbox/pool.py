@@ -108,7 +108,7 @@ class Pool:
             slow_slots=slow,
             queue_size=options.queue_size,
             history=history,
-            batch_delay=history.runtimes.batch_delay if options.batches else float,
+            batch_delay=history.runtimes.batch_delay if options.batches else lambda: 0.0,
         )
         self.workers = IdleWorkers(
             system.build_factory(config, is_strict=options.requires_confinement),
