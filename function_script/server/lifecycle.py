@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TypedDict
 
+import uvloop
 from google.protobuf import json_format
 
 from function_script import __version__, wire
@@ -127,7 +126,7 @@ def serve(flags: ServeFlags, limits: Limits) -> int:
         printed_text_logger = log.PrintedTextLogger() if flags["debug"] else None
         if printed_text_logger is not None:
             stack.callback(printed_text_logger.close)
-        loop = _new_event_loop()
+        loop = uvloop.new_event_loop()
         stack.callback(loop.close)
         dispatcher = Dispatcher(pool, loop)
         request_handler = RequestHandler(
@@ -194,15 +193,6 @@ def _check_system(workers: int) -> None:
         )
     # This finds limits that cannot be read, such as that of a user.
     start_threads(capacity.server_threads(), "check").shutdown()
-
-
-def _new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop of uvloop; of asyncio where uvloop is not a dependency."""
-    if sys.platform != "linux":
-        return asyncio.new_event_loop()
-    import uvloop  # noqa: PLC0415 - not on other systems
-
-    return uvloop.new_event_loop()
 
 
 def _read_certificates(flags: ServeFlags) -> CertificateFiles | None:
