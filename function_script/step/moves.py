@@ -197,10 +197,12 @@ def _read_claims(view: View, contribution: Contribution) -> dict[str, tuple[str,
             for new, old in view.old_names.items()
             if old in desired_names and new not in desired_names and new not in earlier
         }
-    composed = contribution.composed.items()
-    policies = [(name, entry.policy) for name, entry in composed if entry.resource is not None]
-    policies += [(each.name, each.policy) for each in contribution.deferred if each.name]
-    claims |= {name: each.moved_from for name, each in policies if each and each.moved_from}
+    for name, entry in contribution.composed.items():
+        if entry.resource is not None and entry.policy is not None and entry.policy.moved_from:
+            claims[name] = entry.policy.moved_from
+    for deferred in contribution.deferred:
+        if deferred.name is not None and deferred.policy is not None and deferred.policy.moved_from:
+            claims[deferred.name] = deferred.policy.moved_from
     return claims
 
 
