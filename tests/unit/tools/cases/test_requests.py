@@ -32,10 +32,15 @@ input:
 """
 
 
-def run(tmp_path: Path, text: str, request: str = REQUEST) -> CaseVerdict:
+OPTIONS = RunOptions()
+
+
+def run(
+    tmp_path: Path, text: str, request: str = REQUEST, options: RunOptions = OPTIONS
+) -> CaseVerdict:
     path = tmp_path / "a.case.yaml"
     path.write_text(request + text)
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions())
+    (verdict,) = command.run_all(model.find_cases([path]), options)
     return verdict
 
 
@@ -60,6 +65,7 @@ FAILING = [
     ("expect: {error: oh}", "error: expected, but nothing failed"),
     ("{}", "expect: is required beside request"),
     ("expect: {}\nxr: xr.yaml", "xr: cannot stand beside request"),
+    ("expect: {documents: a.yaml}", "expect.documents: cannot stand beside request"),
     ("expect: {}\nredacted: many", "redacted: must be a whole number"),
     ("expect: {}\ninput: 3", "input: must be a path or an object, not an integer"),
 ]
@@ -78,6 +84,14 @@ def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None
     (problem,) = verdict.problems
     span = problem.diagnostic.span
     assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
+
+
+def test_update_of_an_expected_error_says_that_nothing_is_written(tmp_path: Path) -> None:
+    options = RunOptions(updates_snapshots=True)
+    verdict = run(tmp_path, "expect: {error: oh}", options=options)
+    (problem,) = verdict.problems
+    (note,) = problem.diagnostic.notes
+    assert "edit this expectation" in str(note)
 
 
 def test_request_must_be_one(tmp_path: Path) -> None:
