@@ -129,8 +129,7 @@ class _Run:
         xrds = (
             manifest
             for manifest in others
-            if manifest.get("kind") == "CompositeResourceDefinition"
-            and manifests.defined_type(manifest) == manifests.key_of(xr)[:2]
+            if is_xrd(manifest) and manifests.defined_type(manifest) == manifests.key_of(xr)[:2]
         )
         return replace(
             self.shared,

@@ -131,17 +131,13 @@ def _field(subject: Object, path: objects.Path) -> Object:
     entry: Object = {"path": format_path(path)}
     value = objects.find_path(subject, path)
     # Results are printed and kept by orchestrators: no place for the data of a Secret.
-    is_public = objects.api_version_and_kind(subject) != manifests.SECRET
-    if is_public and _is_short(value):
+    if objects.api_version_and_kind(subject) == manifests.SECRET:
+        return entry
+    # A program or an object says nothing on one line.
+    is_line = isinstance(value, str) and len(value) <= _MAX_VALUE_CHARACTERS and "\n" not in value
+    if is_line or isinstance(value, (bool, int, float)):
         entry["currentValue"] = value  # type: ignore[assignment] # a scalar
     return entry
-
-
-def _is_short(value: object) -> bool:
-    """Report whether a value says something on one line; a program or an object does not."""
-    if isinstance(value, str):
-        return len(value) <= _MAX_VALUE_CHARACTERS and "\n" not in value
-    return isinstance(value, (bool, int, float))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

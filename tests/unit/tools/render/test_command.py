@@ -84,11 +84,15 @@ def test_our_own_output_may_be_fed_again(tmp_path: Path, run: Run) -> None:
 
 
 def test_context_is_given_by_files_and_values(tmp_path: Path, run: Run) -> None:
-    """A directory's files are named by their keys, whose parts may be directories."""
+    """A directory's files are named by their keys, whose parts may be directories.
+
+    Hidden files are those that other programs leave behind.
+    """
     for key, text in (("plain", "[1, two]"), ("example.org/zone", "a: b")):
         path = tmp_path / "context" / f"{key}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    (tmp_path / "context" / ".DS_Store").write_bytes(b"\xff")
     context = objects_in(run(*RENDER, example(tmp_path)).out)[-1]
     assert find_path(context, "fields.seen") == {
         "plain": [1, "two"],
@@ -183,6 +187,12 @@ UNREADABLE = {
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
     folder = example(tmp_path, **{name: text})
     assert re.search(message, run(*RENDER, folder, code=1).err)
+
+
+def test_folder_in_place_of_a_composition_is_told_to_name_a_file(tmp_path: Path, run: Run) -> None:
+    folder = example(tmp_path)
+    err = run(*RENDER, folder / "xr.yaml", folder, code=1).err
+    assert "hint: name one of its files\n" in err
 
 
 TYPE = '"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "A"}]'
