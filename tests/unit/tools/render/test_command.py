@@ -174,6 +174,7 @@ def test_positions_in_program_files(tmp_path: Path, run: Run) -> None:
 UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
+    "list": ("xr", "apiVersion: v1\nkind: List\n", r"it is a List\n  --> .*xr.yaml:2:1"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
     "no-function": (
         "functions",
