@@ -115,6 +115,10 @@ MISTAKES = {
         ),
         "composition.yaml:13:5",
     ),
+    "number-that-a-double-cannot-hold": (
+        '      params: {a: [1, 9007199254740993]}\n      script: "def main(req): return {}"\n',
+        "composition.yaml:19:23",
+    ),
 }
 
 
@@ -174,6 +178,7 @@ def test_positions_in_program_files(tmp_path: Path, run: Run) -> None:
 UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
+    "number": ("xr", f"{XR}  n: 9007199254740993\n", r"cannot hold exactly\n  --> .*xr.yaml:8:3"),
     "list": ("xr", "apiVersion: v1\nkind: List\n", r"it is a List\n  --> .*xr.yaml:2:1"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
     "no-function": (
