@@ -228,20 +228,13 @@ def load_one(path: Path, what: str, project: Project) -> Document:
 def load_all(path: Path, project: Project) -> list[Document]:
     """Load the objects in a file, or in a directory's YAML files in the order of their names.
 
-    Raises InputError for a List, such as kubectl writes: nothing would find its items.
+    Raises FatalError, also for a List.
     """
     files = project.find_files(path, SUFFIXES, is_deep=False) if path.is_dir() else [path]
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
     texts = (sources.load_file(file, project) for file in files)
-    documents = [document for text in texts for document in sources.read(text)]
-    for document in documents:
-        if objects.api_version_and_kind(document.value) == ("v1", "List"):
-            message = f"cannot load document {document.number}: it is a List"
-            hint = "write its items as documents of their own"
-            problem = Diagnostic(message=message, hint=hint, field="kind")
-            raise InputError(author_positions.locate(problem, document))
-    return documents
+    return sources.refuse_lists(document for text in texts for document in sources.read(text))
 
 
 def load_values(path: Path | None, project: Project) -> list[Object]:

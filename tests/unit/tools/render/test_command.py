@@ -195,6 +195,14 @@ def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str
     assert re.search(message, run(*RENDER, folder, code=1).err)
 
 
+def test_list_of_definitions_is_refused(tmp_path: Path, run: Run) -> None:
+    """`kubectl get crds` writes one, with which nothing would be compared."""
+    folder = example(tmp_path)
+    (folder / "crds").mkdir()
+    (folder / "crds" / "all.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    assert "all.yaml:2:1" in run(*RENDER, folder, code=1).err
+
+
 def test_folder_in_place_of_a_composition_is_told_to_name_a_file(tmp_path: Path, run: Run) -> None:
     folder = example(tmp_path)
     err = run(*RENDER, folder / "xr.yaml", folder, code=1).err
