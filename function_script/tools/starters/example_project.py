@@ -65,6 +65,8 @@ def load(path: str) -> Example:
     name = objects.find_path(xr, "metadata.name")
     if not (isinstance(name, str) and name):
         raise _error(document, ("metadata",), "metadata.name is required")
+    if not isinstance(objects.find_path(xr, "metadata.namespace"), str | None):
+        raise _error(document, ("metadata", "namespace"), "metadata.namespace must be a string")
     example = Example(path=path, text=source.text, xr=xr, api=api, name=name)
     errors = xr_validation.validate(xr, _xrd(example)).errors
     if errors:

@@ -179,6 +179,11 @@ UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
     "number": ("xr", f"{XR}  n: 9007199254740993\n", r"cannot hold exactly\n  --> .*xr.yaml:8:3"),
+    "namespace": (
+        "xr",
+        XR.replace("here", "y"),
+        r"metadata.namespace must be a string, not a boolean\n  --> .*xr.yaml:5:3",
+    ),
     "list": ("xr", "apiVersion: v1\nkind: List\n", r"it is a List\n  --> .*xr.yaml:2:1"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
     "no-function": (
