@@ -32,15 +32,10 @@ input:
 """
 
 
-OPTIONS = RunOptions()
-
-
-def run(
-    tmp_path: Path, text: str, request: str = REQUEST, options: RunOptions = OPTIONS
-) -> CaseVerdict:
+def run(tmp_path: Path, text: str, request: str = REQUEST, **options: bool) -> CaseVerdict:
     path = tmp_path / "a.case.yaml"
     path.write_text(request + text)
-    (verdict,) = command.run_all(model.find_cases([path]), options)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(**options))
     return verdict
 
 
@@ -87,20 +82,15 @@ def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None
 
 
 def test_update_of_an_expected_error_says_that_nothing_is_written(tmp_path: Path) -> None:
-    options = RunOptions(updates_snapshots=True)
-    verdict = run(tmp_path, "expect: {error: oh}", options=options)
-    (problem,) = verdict.problems
-    (note,) = problem.diagnostic.notes
-    assert "edit this expectation" in str(note)
+    (problem,) = run(tmp_path, "expect: {error: oh}", updates_snapshots=True).problems
+    assert "edit this expectation" in str(problem.diagnostic.notes)
 
 
 def test_request_must_be_one(tmp_path: Path) -> None:
-    """Its unknown fields are told: nobody else would."""
     verdict = run(tmp_path, "expect: {}\n", "request: {observe: {}}\n")
     assert 'no field named "observe"' in messages(verdict)[0]
 
 
 def test_redacted_needs_a_request(tmp_path: Path) -> None:
-    """It says something about one."""
     verdict = run(tmp_path, "redacted: 1\nexpect: {}\n", request="")
     assert "redacted: belongs to a request" in messages(verdict)

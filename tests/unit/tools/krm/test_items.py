@@ -87,10 +87,7 @@ def test_index_in_a_file_is_a_number(text: str, index: int) -> None:
 
 
 TWICE = {
-    "resource": (
-        [site("a"), host(), host()],
-        r'items\[1\] and items\[2\] are both resource "host"',
-    ),
+    "resource": ([site("a"), host(), host()], r'items\[2\] are both resource "host"'),
     "xr": ([site("a"), site("a")], r'items\[0\] and items\[1\] are both Site "a"'),
 }
 

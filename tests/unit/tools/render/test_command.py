@@ -84,10 +84,7 @@ def test_our_own_output_may_be_fed_again(tmp_path: Path, run: Run) -> None:
 
 
 def test_context_is_given_by_files_and_values(tmp_path: Path, run: Run) -> None:
-    """A directory's files are named by their keys, whose parts may be directories.
-
-    Hidden files are those that other programs leave behind.
-    """
+    """Files are named by their keys, whose parts may be directories; hidden ones are not read."""
     for key, text in (("plain", "[1, two]"), ("example.org/zone", "a: b")):
         path = tmp_path / "context" / f"{key}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,11 +176,7 @@ UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
     "number": ("xr", f"{XR}  n: 9007199254740993\n", r"cannot hold exactly\n  --> .*xr.yaml:8:3"),
-    "namespace": (
-        "xr",
-        XR.replace("here", "y"),
-        r"metadata.namespace must be a string, not a boolean\n  --> .*xr.yaml:5:3",
-    ),
+    "namespace": ("xr", XR.replace("here", "y"), r"not a boolean\n  --> .*xr.yaml:5:3"),
     "list": ("xr", "apiVersion: v1\nkind: List\n", r"it is a List\n  --> .*xr.yaml:2:1"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
     "no-function": (
