@@ -96,6 +96,10 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         if printed := _find_printed(program, below) or _find_printed(program, span):
             return printed
         hint = _line_hint(lines[line - 1])
+        above = lines[line - 2] if line > 1 else ""
+        if hint is None and ": " not in above and not above.lstrip(" ").startswith("- "):
+            # What is no entry makes the line below it unreadable.
+            span, hint = locate(line - 1) or span, _line_hint(above)
         return None if hint is None else (span, hint)
 
     gaps = tuple(run_problems.list_missing(run, pieces, loaded))

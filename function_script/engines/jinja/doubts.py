@@ -34,6 +34,9 @@ _SINGLE_BRACES: Final = re.compile(
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
+_VALUE_IN_TEXT: Final = re.compile(
+    rf"\{{\{{ *(?:{'|'.join(('spec', 'xr', *functions.REQUEST_PARTS))})[.\[]"
+)
 # A key or an item.
 _ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
@@ -210,6 +213,17 @@ def _filters(tree: nodes.Template) -> Iterator[Violation]:
             message = "the text is joined, and the list is the separator"
             hint = 'write `list | join(",")`'
             yield Violation(offset=node.node.lineno, message=message, hint=hint)
+
+
+@_RULES.add
+def _nested_braces(tree: nodes.Template) -> Iterator[Violation]:
+    """Find values in braces inside of a text that is joined with others."""
+    for node in tree.find_all((nodes.Add, nodes.Concat)):
+        for text in node.find_all(nodes.Const):
+            if isinstance(text.value, str) and _VALUE_IN_TEXT.search(text.value):
+                message = "braces are a text here: nothing replaces them"
+                hint = 'join the value with ~: "text" ~ value'
+                yield Violation(offset=text.lineno, message=message, hint=hint)
 
 
 @_RULES.add

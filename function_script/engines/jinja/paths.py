@@ -87,7 +87,7 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
         return hint
     if missing_values.is_below_resource(name, base.keys()):
         return f"the object is below resource: write {path.lstrip('.')}.resource.{name}"
-    if re.search(rf"\.{re.escape(name)}-\w", statement):
+    if re.search(rf"\.{re.escape(name)}(?:-\w|[\w.-]*/\w)", statement):
         hint = hints.key_hint(statement, name)
     loop = re.search(rf"\bfor [\w, ]+ in [\w.]*\b{re.escape(name)} *[-+]?%}}", statement)
     return hint or _suggest_key(name, base, is_loop=loop is not None)
@@ -127,6 +127,8 @@ def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str)
         value = value.get(key) if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or base not in value:
         return None
+    if isinstance(value.get("items"), list):
+        return f"write `for {name} in {path}.items`: the list is a field"
     return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
 
 

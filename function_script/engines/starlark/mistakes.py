@@ -8,7 +8,7 @@ failed, with the types that the interpreter has reported.
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -18,11 +18,12 @@ from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
 from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.engines.starlark.interpreter import GET_VALUE, NONE, Failure, Finding
 from function_script.engines.tables import Rules
-from function_script.request import quantities
+from function_script.request import objects, quantities
 from function_script.request.program import Program
-from function_script.request.values import with_article
+from function_script.request.values import Readable, with_article
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import list_choices, suggest
@@ -77,7 +78,8 @@ _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 class _Script:
     """A source with its tree, and the types of its expressions.
 
-    ``node`` is what the rules look into: the tree, or the operation of a ``failure``.
+    ``node`` is what the rules look into: the tree, or the operation of a ``failure``, for which
+    ``request`` is at hand.
     """
 
     source: Source
@@ -86,6 +88,7 @@ class _Script:
     is_main: bool
     node: ast.AST
     failure: Failure | None = None
+    request: Mapping[str, Readable] = field(default_factory=dict)
 
     def walk(self) -> Iterator[ast.AST]:
         return ast.walk(self.node)
@@ -142,7 +145,9 @@ def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
         yield from (places[place] for place in sorted(places, key=lambda each: each[:2]))
 
 
-def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
+def explain(
+    failure: Failure, span: Span, source: Source, request: Mapping[str, Readable]
+) -> Finding | None:
     """Return what is certain of a failure at a place; None if nothing is."""
     tree = syntax.parse(source.text)
     node = syntax.node_at(tree, span, source) if tree is not None else None
@@ -155,6 +160,7 @@ def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
         is_main=True,
         node=node,
         failure=failure,
+        request=request,
     )
     rules = (rule for codes, rule in _FAILURES if failure.code in codes)
     return next((finding for rule in rules for finding in rule(script)), None)
@@ -250,6 +256,53 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
 
 
 # -- Failures
+
+
+@_explains("attribute", "compare", "item", "items", "operator", "position", "unpack", "verb")
+def _pairs(script: _Script) -> Iterator[Finding]:
+    """Find loops over keys or items that want pairs, after a failure there or of what they give."""
+    failure = script.failure
+    counts = Bindings.of([script.tree]).counts
+    reads = {n.id for n in script.walk() if isinstance(n, ast.Name) and counts[n.id] == 1}
+    for loop in ast.walk(script.tree) if failure is not None else ():
+        match loop:
+            case (
+                ast.For(target=ast.Tuple() as target, iter=items)
+                | ast.comprehension(target=ast.Tuple() as target, iter=items)
+            ) if not _gives_pairs(items):
+                names, text = calls.to_source(target).strip("()"), calls.to_source(items)
+            case _:
+                continue
+        kind = _find_kind(items, script)
+        of_dict = f"`for {names} in {text}.items()`"
+        of_list = f"`for {names} in enumerate({text})`"
+        if kind and (script.node is target or not reads.isdisjoint(names.split(", "))):
+            hint = f"write {of_dict}" if kind == "dict" else f"write {of_list}, to count from 0"
+            yield script.say(hint)
+        elif script.node in (target, target.elts[0]):
+            yield script.say(f"of a dict, write {of_dict}; of a list, {of_list} counts from 0")
+
+
+def _gives_pairs(items: ast.expr) -> bool:
+    """Report whether a loop goes over pairs of a function or a method."""
+    name = getattr(items, "func", None)
+    return getattr(name, "attr", "") == "items" or getattr(name, "id", "") in {"enumerate", "zip"}
+
+
+def _find_kind(items: ast.expr, script: _Script) -> str:
+    """Return ``dict`` or ``list`` for an object, and for a list without lists; else ""."""
+    literal = _find_origin(items, script)
+    if isinstance(literal, ast.List) and all(isinstance(e, ast.Constant) for e in literal.elts):
+        return "list"
+    for function, lookups, _ in trace([script.tree]):
+        is_here = any(node is items for node in ast.walk(function))
+        path = (lookups.path(items) if is_here else None) or ("",)
+        match objects.find_path(script.request, path):
+            case Mapping():
+                return "dict"
+            case list(parts) if not any(isinstance(part, list) for part in parts):
+                return "list"
+    return ""
 
 
 @_explains("attribute")
@@ -730,29 +783,6 @@ def _is_target(node: ast.Subscript, script: _Script) -> bool:
     )
 
 
-@_explains("unpack")
-def _pairs(script: _Script) -> Iterator[Finding]:
-    """Find loops over keys or items that want pairs, after a failure."""
-    for node in ast.walk(script.tree):
-        match node:
-            case (
-                ast.For(target=ast.Tuple() as target, iter=items)
-                | ast.comprehension(target=ast.Tuple() as target, iter=items)
-            ) if script.node in (target, target.elts[0]):
-                pass
-            case _:
-                continue
-        match items:
-            case ast.Call(func=ast.Attribute(attr="items") | ast.Name(id="enumerate" | "zip")):
-                pass
-            case _:
-                names, text = calls.to_source(target).strip("()"), calls.to_source(items)
-                yield script.say(
-                    f"of a dict, write `for {names} in {text}.items()`; of a list, "
-                    f"`for {names} in enumerate({text})` counts from 0"
-                )
-
-
 @_explains("undefined")
 def _undefined(script: _Script) -> Iterator[Finding]:
     """Find what an author meant by a name that nothing defines, after a failure."""
@@ -1003,15 +1033,22 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
     formats = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     reads = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for node in _data_texts(script.tree):
-        if id(node) in formats or not isinstance(node.value, str):
+    # The name of a resource is no text of another tool.
+    resources = [
+        call.args[0]
+        for call in nodes
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "resource" and call.args
+    ]
+    for node in (*_data_texts(script.tree), *resources):
+        if id(node) in formats or not isinstance(value := getattr(node, "value", None), str):
             continue
-        text = node.value
+        text = value
         if leftover := leftovers.of_value(text):
             yield script.at(node, leftover.message, leftover.hint)
             continue
         # Braces may be those of another tool, but for a name that nothing reads.
-        braces = (b for b in _INTERPOLATION.finditer(text) if b["lead"] or b["name"] not in reads)
+        others = frozenset() if node in resources else reads
+        braces = (b for b in _INTERPOLATION.finditer(text) if b["lead"] or b["name"] not in others)
         match = _EXPRESSION.search(text) or next(braces, None)
         if "\n" not in text and match is not None and match["name"] in names:
             message = f"{match[0]} is a text here: nothing replaces it"
@@ -1051,6 +1088,9 @@ def _paths(script: _Script) -> Iterator[Finding]:
                 continue
         for path in paths:
             match path:
+                case ast.BoolOp(op=ast.Or(), values=[ast.Constant(value=str()) as own, other]):
+                    hint = f"write {calls.to_source(own)}, {calls.to_source(other)}"
+                    yield script.at(other, "this is never used: the text before it is true", hint)
                 case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"
