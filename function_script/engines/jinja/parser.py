@@ -176,7 +176,8 @@ def _unknown_tag(
     is_colon = site.text_at(1) == ":"
     if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
         # `do names.append(name)`
-        hint, open_tag = habits.find("jinja", site.text_at(3), "list") or foreign, None
+        method = site.text_at(3) if tag == "do" and site.text_at(2) == "." else ""
+        hint, open_tag = habits.find("jinja", method, "list") or foreign, None
     elif site.text_at(1 + is_colon) == "=":
         hint, open_tag = "write {% set name = value %}", None
     elif is_end and open_tag is not None and near not in expected:
