@@ -40,6 +40,10 @@ _PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
 _DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[A-Za-z]\w*)+")
 # JSONPath, and paths of JSON Patch. The key of an annotation has other parts in front of a slash.
 _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
+# A path by dots to a label or an annotation whose key has dots or slashes.
+_LABEL: Final = re.compile(
+    r"(?P<path>(?:[\w.]+\.)?metadata\.(?:labels|annotations))\.(?P<key>[\w-]+[./][\w./-]+)"
+)
 # Text in braces that would be the value of a name in an f-string or in JavaScript.
 _INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
 # An expression of a template that begins with a name.
@@ -1091,6 +1095,10 @@ def _paths(script: _Script) -> Iterator[Finding]:
                 case ast.BoolOp(op=ast.Or(), values=[ast.Constant(value=str()) as own, other]):
                     hint = f"write {calls.to_source(own)}, {calls.to_source(other)}"
                     yield script.at(other, "this is never used: the text before it is true", hint)
+                case ast.Constant(value=str(text)) if label := _LABEL.fullmatch(text):
+                    message = f"no object has this path: {name} gives its default every time"
+                    hint = f"""write '{label["path"]}["{label["key"]}"]'"""
+                    yield script.at(path, message, hint)
                 case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"

@@ -39,12 +39,12 @@ _ANY_XR: Final[Object] = {
 class Request:
     """The schema of a request, and the owners of fields by the paths of resources.
 
-    ``prefix`` is what begins a path in the author's language.
+    ``prefix`` is what begins a path in the author's language; None for a script.
     """
 
     schema: Object
     kinds: Mapping[Path, str]
-    prefix: str = ""
+    prefix: str | None = ""
 
     def owner(self, path: Path) -> str:
         """Return the owner of the field at the end of a path."""
@@ -161,7 +161,7 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }
-    prefix = "$." if language.has_json_names else ""
+    prefix = "$." if language.has_json_names else "" if language.is_template else None
     return Request(schema={"properties": fields}, kinds=kinds, prefix=prefix)
 
 

@@ -5,7 +5,7 @@ For errors only, so it may be slow. Only lookups by written names are followed.
 
 import ast
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from function_script.engines import missing_values
 from function_script.engines.lint import CONDITION
@@ -18,6 +18,7 @@ from function_script.texts import field_names, spelling
 from function_script.texts.source import Source, Span
 
 _MAX_KEYS_SHOWN = 6
+_REQUEST: Final = "the request"
 
 
 class MissingKey(NamedTuple):
@@ -155,7 +156,7 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
         if lacking and absent in {"", key}:
-            return _describe(parent or "the request", key, list(lacking[0]))
+            return _describe(parent or _REQUEST, key, list(lacking[0]))
         values = [each[key] for each in values if isinstance(each, Mapping) and key in each]
         parent = f"{parent}.{key}" if parent else key
     return None
@@ -169,6 +170,8 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
     if missing_values.is_below_resource(key, keys):
         advice = f': the object is below it, ["resource"]["{key}"]'
         return MissingKey(parent, key, advice, is_suggestion=True)
+    if parent == _REQUEST and (advice := field_names.advise_root(key, None)):
+        return MissingKey(parent, key, f": {advice}", is_suggestion=True)
     near = spelling.nearest(key, keys)
     if near:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
