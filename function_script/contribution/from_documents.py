@@ -265,8 +265,10 @@ def _reject_nameless(
 
 def _find_holder(document: Object, key: str) -> str:
     """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
-    holders = ("metadata", "metadata.labels")
-    return next((each for each in holders if objects.find_path(document, [*each.split("."), key])), "")
+    for holder in ("metadata", "metadata.labels"):
+        if objects.find_path(document, [*holder.split("."), key]) is not None:
+            return holder
+    return ""
 
 
 def _read_composed(

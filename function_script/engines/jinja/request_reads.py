@@ -63,7 +63,8 @@ def find(program: Program) -> list[FieldAccess]:
     for _, source, tree in templates:
         # `is defined` asks for a value, and a call for a method: both read no field.
         tests = [test for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS]
-        tested = {id(each.node) for each in (*tests, *tree.find_all(nodes.Call))}
+        tested = {id(each.node) for each in tests}
+        tested |= {id(call.node) for call in tree.find_all(nodes.Call)}
         for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)):
             path = None if id(node) in tested else names.path(node)
             # A key that only a run knows may be one of many fields.

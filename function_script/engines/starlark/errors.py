@@ -144,19 +144,16 @@ def unloadable(
         for frame in failure.frames
         if frame.function == interpreter.TOP
     ]
-    if failure.code == "data" and failure.spot is None and (end := _last_statement(source)):
+    tree = syntax.parse(source.text) if failure.code == "data" and failure.spot is None else None
+    if tree is not None and tree.body:
         # The binding hands the value of the last statement to Python.
+        end = syntax.span_of(tree.body[-1], source)
         message = f"{verb}: the value of this statement is no data, and nothing uses it"
         problem = replace(problem, message=message, hint="take it out").at(source, end)
         spans.append(end)
     if any(_MAIN_CALL.search(_line(sources.get(span.name), span)) for span in spans):
         problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
-
-
-def _last_statement(source: Source) -> Span | None:
-    tree = syntax.parse(source.text)
-    return syntax.span_of(tree.body[-1], source) if tree is not None and tree.body else None
 
 
 def no_main(text: str, main: Source) -> ProgramError:

@@ -31,6 +31,8 @@ from function_script.texts.source import Source, Span
 
 _OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
 _DATA: Final = ("dict", "list", "string", NONE)
+# Functions and methods that give pairs.
+_PAIRS: Final = frozenset({"enumerate", "items", "zip"})
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
@@ -265,15 +267,14 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
 @_explains("attribute", "compare", "item", "items", "operator", "position", "unpack", "verb")
 def _pairs(script: _Script) -> Iterator[Finding]:
     """Find loops over keys or items that want pairs, after a failure there or of what they give."""
-    failure = script.failure
     counts = Bindings.of([script.tree]).counts
     reads = {n.id for n in script.walk() if isinstance(n, ast.Name) and counts[n.id] == 1}
-    for loop in ast.walk(script.tree) if failure is not None else ():
+    for loop in ast.walk(script.tree) if script.failure is not None else ():
         match loop:
             case (
                 ast.For(target=ast.Tuple() as target, iter=items)
                 | ast.comprehension(target=ast.Tuple() as target, iter=items)
-            ) if not _gives_pairs(items):
+            ) if calls.to_source(getattr(items, "func", items)).rpartition(".")[2] not in _PAIRS:
                 names, text = calls.to_source(target).strip("()"), calls.to_source(items)
             case _:
                 continue
@@ -287,21 +288,14 @@ def _pairs(script: _Script) -> Iterator[Finding]:
             yield script.say(f"of a dict, write {of_dict}; of a list, {of_list} counts from 0")
 
 
-def _gives_pairs(items: ast.expr) -> bool:
-    """Report whether a loop goes over pairs of a function or a method."""
-    name = getattr(items, "func", None)
-    return getattr(name, "attr", "") == "items" or getattr(name, "id", "") in {"enumerate", "zip"}
-
-
 def _find_kind(items: ast.expr, script: _Script) -> str:
     """Return ``dict`` or ``list`` for an object, and for a list without lists; else ""."""
     literal = _find_origin(items, script)
     if isinstance(literal, ast.List) and all(isinstance(e, ast.Constant) for e in literal.elts):
         return "list"
     for function, lookups, _ in trace([script.tree]):
-        is_here = any(node is items for node in ast.walk(function))
-        path = (lookups.path(items) if is_here else None) or ("",)
-        match objects.find_path(script.request, path):
+        path = lookups.path(items) if any(node is items for node in ast.walk(function)) else None
+        match objects.find_path(script.request, path or ("",)):
             case Mapping():
                 return "dict"
             case list(parts) if not any(isinstance(part, list) for part in parts):
@@ -383,15 +377,15 @@ def _loops(script: _Script) -> Iterator[Finding]:
             case ast.For(iter=items) | ast.comprehension(iter=items):
                 kind = script.kinds.of(items)
             case ast.AugAssign(target=target, value=value) if value in script.kinds.facts:
-                kind = script.kinds.facts[value]
-                message = f"cannot add {_describe(kind)} to a list"
+                added = with_article(signatures.type_of_kind(script.kinds.facts[value]))
+                message = f"cannot add {added} to a list"
                 text = f"{calls.to_source(target)} += [{calls.to_source(value)}]"
                 yield script.say(f"write {text}", message)
                 continue
             case ast.Call(args=[first, *_]) if first in script.kinds.facts:
                 name = calls.to_source(node.func).rpartition(".")[2]
                 if name not in signatures.functions():
-                    type_ = _describe(script.kinds.facts[first])
+                    type_ = with_article(signatures.type_of_kind(script.kinds.facts[first]))
                     message = f"cannot call {name}: must be a list, not {type_}"
                     yield Finding(None, message, None, is_whole=True)
                 continue
@@ -405,10 +399,6 @@ def _loops(script: _Script) -> Iterator[Finding]:
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
-
-
-def _describe(kind: str) -> str:
-    return with_article(signatures.type_of_kind(kind))
 
 
 @_explains("frozen")
@@ -611,21 +601,14 @@ def _find_signature(call: ast.Call, tree: ast.Module) -> Signature | None:
             return None
 
 
-@_explains("arguments")
-def _named_arguments(script: _Script) -> Iterator[Finding]:
-    """Find arguments with names for a method of a text, a list or a dict, after a failure."""
-    name = script.failure.arguments.get("name") if script.failure is not None else None
-    match script.node:
-        case ast.Call(func=ast.Attribute(attr=method)) if name and any(
-            method in signatures.attributes()[kind] for kind in ("dict", "list", "string")
-        ):
-            yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
-
-
-@_explains("position", "parameter")
-def _none_arguments(script: _Script) -> Iterator[Finding]:
-    """Find the only argument of a call that is None, after a failure."""
+@_explains("arguments", "position", "parameter")
+def _method_arguments(script: _Script) -> Iterator[Finding]:
+    """Find an argument with a name for a method of data, and an only one that is None."""
     match script.failure, script.node:
+        case Failure(code="arguments", arguments={"name": str(name)}), ast.Call(
+            func=ast.Attribute(attr=method)
+        ) if any(method in signatures.attributes()[kind] for kind in ("dict", "list", "string")):
+            yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
         case Failure(arguments={"type": kind}), ast.Call(args=[argument]) if kind == NONE:
             yield script.say(_needed_hint(argument, script))
 
