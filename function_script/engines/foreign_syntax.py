@@ -33,19 +33,13 @@ WHOLE_LINE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
 _BLOCK_SCALAR: Final = re.compile(r"(?:.*[: -])?[|>][-+0-9]*[ \t]*(?:#.*)?")
 _DOLLAR: Final = "${{"
 _RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}.*?\{%[-+]? *endraw", re.DOTALL)
-_SYNTAX: Final = {
-    name: ForeignSyntax(
-        re.compile(pattern), message, hint, is_block == "yes", "" if end == "-" else end
-    )
-    for name, pattern, message, hint, is_block, end in read_rows("foreign_syntax")
-}
-JINJA_TAG: Final = _SYNTAX["jinja-tag"]
-OF_JINJA: Final = (JINJA_TAG, _SYNTAX["jinja-comment"])
-IN_GO: Final = (*OF_JINJA, _SYNTAX["directive"]._replace(hint=JINJA_TAG.hint))
-"""Leftovers of a Go template in its text."""
-IN_JINJA: Final = tuple(
-    _SYNTAX[name] for name in ("line-statement", "comment-statement", "directive")
+_DOLLAR_BEFORE_VALUE, JINJA_TAG, JINJA_COMMENT, LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE = (
+    ForeignSyntax(re.compile(pattern), message, hint, is_block == "yes", end.strip("-"))
+    for _, pattern, message, hint, is_block, end in read_rows("foreign_syntax")
 )
+IN_GO: Final = (JINJA_TAG, JINJA_COMMENT, DIRECTIVE._replace(hint=JINJA_TAG.hint))
+"""Leftovers of a Go template in its text."""
+IN_JINJA: Final = (LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE)
 """Leftovers of a Jinja template in its text."""
 
 
@@ -88,7 +82,7 @@ def find_dollars(sources: Iterable[Source]) -> tuple[Diagnostic, ...]:
         if _DOLLAR in source.text
         # In a raw block of Jinja, {{ }} is no action.
         for text in [_RAW.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)]
-        for problem in find(source, text, (_SYNTAX["dollar-before-value"],))
+        for problem in find(source, text, (_DOLLAR_BEFORE_VALUE,))
     )
 
 

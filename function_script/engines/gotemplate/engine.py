@@ -168,7 +168,8 @@ def _explain(
 
 def _line_hint(line: str) -> str | None:
     """Return the hint for a rendered line that is no YAML, and that no template means."""
-    if hint := foreign_syntax.hint_of(line, foreign_syntax.OF_JINJA):
+    of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
+    if hint := foreign_syntax.hint_of(line, of_jinja):
         return f"this is Jinja: {hint}"
     leftover = leftovers.of_line(line)
     return leftover.hint if leftover is not None else None

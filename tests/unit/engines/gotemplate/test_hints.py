@@ -61,7 +61,10 @@ CASES = (
 # As templates of our own kind are compiled unless they say otherwise.
 CHECKED = (
     ("{{ .params.absent }}", "it has a, digits, list, nothing, text; where it may be missing"),
-    ("{{ upper .params.absent }}", "it has a, digits, list, nothing, text; where it may be missing"),
+    (
+        "{{ upper .params.absent }}",
+        "it has a, digits, list, nothing, text; where it may be missing",
+    ),
     ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
     ("{{ print .params.nothing }}", "say what to write instead"),
