@@ -59,7 +59,7 @@ def build(python: Python, source: Path, env: dict[str, str], work: Path) -> Path
 def install(python: Python, wheel: Path, env: dict[str, str], work: Path) -> Path:
     """Install a wheel into an empty environment, from the wheels beside it alone."""
     run([python.path, "-m", "venv", "--without-pip", work / "empty"], work, env)
-    offline = ["install", "--no-index", "--find-links", wheel.parent]
+    offline = ["install", "--no-compile", "--no-index", "--find-links", wheel.parent]
     run([*pip_of(work / "empty/bin/python"), *offline, "function-script"], work, env)
     return work / "empty/bin"
 
