@@ -74,24 +74,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Have a process of xdist send one report of a test that passes, and not three.
-
-    They are a tenth of the time of quick tests. With --durations all three are asked for.
-    """
-    config, hook = item.config, item.ihook
-    if not hasattr(config, "workerinput") or config.getoption("durations") is not None:
-        return None
-    runner = config.pluginmanager.get_plugin("runner")
-    assert runner is not None
-    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or not report.passed:
-            hook.pytest_runtest_logreport(report=report)
-    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
-
-
 def _fixtures(item: pytest.Item) -> list[str]:
     return item.fixturenames if isinstance(item, pytest.Function) else []
 

@@ -2,25 +2,22 @@
 
 Whoever opens a pool waits for its zygote, a new interpreter that imports an engine. Tests of what
 runs on a pool, and not of its processes, get the same workers sooner from a zygote of the same
-configuration. A pool's own state is new in each test. Its workers end with it, but for an idle one
-of the tools, which the next pool of that configuration gets, as a command's next run does.
+configuration. A pool's own state is new in each test, and its workers end with it.
 """
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partialmethod
 
 import pytest
 
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.sandbox import system
-from function_script.sandbox.idle_workers import IdleWorkers, WorkerFactory
+from function_script.sandbox.idle_workers import WorkerFactory
 from function_script.sandbox.worker_process import WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
-from function_script.tools import local_pool
 
 # A zygote has about 40 MiB; most configurations with a directory of programs are used once.
 _MAX_ZYGOTES = 6
@@ -33,7 +30,6 @@ class Zygotes:
         self._lock = threading.Lock()
         self._factories: dict[ZygoteConfig, WorkerFactory] = {}
         self._users: dict[ZygoteConfig, int] = {}
-        self._parked: dict[ZygoteConfig, WorkerProcess] = {}
         self._build = system.build_factory
 
     @contextmanager
@@ -44,14 +40,14 @@ class Zygotes:
             return
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(system, "build_factory", self._lease)
-            patch.setattr(IdleWorkers, "close", partialmethod(_close, IdleWorkers.close))
             yield
 
     def close(self) -> None:
         """End all zygotes."""
         with self._lock:
-            for config in [*self._factories]:
-                self._end(config)
+            for factory in self._factories.values():
+                factory.close()
+            self._factories.clear()
 
     def _lease(self, config: ZygoteConfig, *, is_strict: bool) -> WorkerFactory:
         if config.limits.program_root is None:
@@ -64,74 +60,38 @@ class Zygotes:
                 factory = self._build(config, is_strict=is_strict)
             self._factories[config] = factory
             self._users[config] = self._users.get(config, 0) + 1
-        return _Lease(self, config, factory)
+        return _Lease(factory, lambda: self._give_back(config))
 
     def _evict(self) -> None:
         unused = [config for config in self._factories if not self._users[config]]
         for config in unused[: max(0, len(self._factories) - _MAX_ZYGOTES + 1)]:
-            self._end(config)
+            self._factories.pop(config).close()
 
-    def _end(self, config: ZygoteConfig) -> None:
-        if config in self._parked:
-            self._parked.pop(config).discard()
-        self._factories.pop(config).close()
-
-    def give_back(self, config: ZygoteConfig) -> None:
-        """Note the end of a pool of this configuration."""
+    def _give_back(self, config: ZygoteConfig) -> None:
         with self._lock:
             self._users[config] -= 1
-
-    def park(self, config: ZygoteConfig, workers: IdleWorkers) -> None:
-        """Take the idle worker with the warmest caches out of a pool that ends, for the next one.
-
-        Others are of pools whose own settings count what a worker does.
-        """
-        with self._lock, workers._lock:
-            is_usual = config.module == local_pool.WORKER and config.limits.program_root is None
-            if is_usual and workers._idle and config not in self._parked:
-                self._parked[config] = worker = workers._idle.pop()
-                workers._living.discard(worker)
-
-    def take(self, config: ZygoteConfig) -> WorkerProcess | None:
-        """Return the worker of an earlier pool, if there is one."""
-        with self._lock:
-            worker = self._parked.pop(config, None)
-        if worker is None or worker.is_alive():
-            return worker
-        worker.discard()
-        return None
-
-
-def _close(workers: IdleWorkers, close: Callable[[IdleWorkers], None]) -> None:
-    if isinstance(workers._factory, _Lease):
-        workers._factory.park(workers)
-    close(workers)
 
 
 class _Lease:
     """The factory of one pool, which kills its workers; the zygote does not end with it."""
 
-    def __init__(self, zygotes: Zygotes, config: ZygoteConfig, factory: WorkerFactory) -> None:
-        self._zygotes = zygotes
-        self._config = config
+    def __init__(self, factory: WorkerFactory, give_back: Callable[[], None]) -> None:
         self._factory = factory
+        self._give_back = give_back
         self._lock = threading.Lock()
         self._is_closed = False
 
     def spawn_worker(self) -> WorkerProcess:
-        worker = self._zygotes.take(self._config) or self._factory.spawn_worker()
+        worker = self._factory.spawn_worker()
         with self._lock:
             if not self._is_closed:
                 return worker
         worker.discard()
         raise SandboxError.of("the pool of this test is shutting down")
 
-    def park(self, workers: IdleWorkers) -> None:
-        self._zygotes.park(self._config, workers)
-
     def close(self) -> None:
         with self._lock:
             if self._is_closed:
                 return
             self._is_closed = True
-        self._zygotes.give_back(self._config)
+        self._give_back()
