@@ -35,9 +35,9 @@ class Change:
     """One object that is added, destroyed or renamed, or one field of it that changes.
 
     ``resource`` is the resource name. None is the XR, of which the status changes, or its
-    connection Secret: the path begins with ``connectionDetails`` then. ``type`` is the group and
-    kind of the object. ``step`` and ``span`` are the place that writes the value after the change;
-    of what is destroyed it is the place before it. ``before`` of what is added is the object that
+    connection Secret: the path begins with ``connectionDetails`` then. ``key`` is that of the object,
+    or of the XR. ``step`` and ``span`` are the place that writes the value after the change; of
+    what is destroyed it is the place before it. ``before`` of what is added is the object that
     stays behind, because its kind is desired no longer. ``is_certain`` is False for a value that
     the API server decides. ``is_later``: it follows in a later reconcile, when what was composed is
     ready.
@@ -46,7 +46,7 @@ class Change:
     verb: Verb
     resource: str | None
     object: str
-    type: tuple[str, str]
+    key: Key
     step: str = ""
     span: Span | None = None
     excerpt: Excerpt | None = None
@@ -108,7 +108,7 @@ def find(
         refusals += effect.refusals
     status = status_of(after, catalog)
     effect = effects.apply(None, status_of(before, catalog), status, catalog)
-    changes += _locate(after.positions, None, status, effect.changes)
+    changes += _locate(after.positions, None, after.result.file, effect.changes)
     if effect.changes:
         refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
     changes += _find_details(before, after, xrd)
@@ -127,14 +127,13 @@ def _find_details(before: Rendering, after: Rendering, xrd: Object) -> Iterator[
         return
     keys = objects.find_path(xrd, ("spec", "connectionSecretKeys"))
     old, new = (_read_details(each, keys) for each in (before, after))
-    type_ = manifests.key_of(xr)[:2]
     for key in sorted(old.keys() | new):
         if old.get(key) != new.get(key):
             change = Change(
                 verb="change",
                 resource=None,
                 object="the connection Secret",
-                type=type_,
+                key=manifests.key_of(xr),
                 path=(_DETAILS, key),
                 before=_UNPRINTED if key in old else None,
                 after=_UNPRINTED if key in new else None,
@@ -223,25 +222,10 @@ def _effect(change: Change) -> tuple[object, ...]:
 
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     """Return the change of a whole object; a name that is not generated yet is ``?``."""
-    type_ = manifests.key_of(manifest)[:2]
+    key = manifests.key_of(manifest)
     is_generated = verb == "add" and _has_generated_name(resource, manifest)
-    name = f"{type_[1]} ?" if is_generated else manifests.describe(manifest)
-    return Change(verb=verb, resource=resource, object=name, type=type_)
-
-
-def list_keys(
-    changes: Iterable[Change], xr: Object, observed: Mapping[str, Object], after: Rendering
-) -> list[Key | None]:
-    """Return the key of the object of each change; None for a name that is not generated yet."""
-    keys: list[Key | None] = []
-    for change in changes:
-        name = change.resource
-        manifest = xr if name is None else observed.get(name)
-        new = None if name is None else after.result.resources.get(name)
-        if new is not None and (change.verb == "add" or manifest is None):
-            manifest = None if _has_generated_name(name or "", new) else new
-        keys.append(None if manifest is None else manifests.key_of(manifest))
-    return keys
+    name = f"{key[1]} ?" if is_generated else manifests.describe(manifest)
+    return Change(verb=verb, resource=resource, object=name, key=key)
 
 
 def _has_generated_name(resource: str, manifest: Object) -> bool:
@@ -257,7 +241,7 @@ def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) 
     for number, change in enumerate(changes):
         live = xr if change.resource is None else observed.get(change.resource)
         if live is None:
-            name = f"{change.type[1]} {_HIDDEN}"
+            name = f"{change.key[1]} {_HIDDEN}"
             new = replace(change, resource=f"{_HIDDEN} {number}", object=name)
         else:
             new = replace(change, path=hide_path(change.path, live))

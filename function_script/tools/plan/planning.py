@@ -5,11 +5,13 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from function_script import wire
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
@@ -29,6 +31,11 @@ _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
+# The words by which steps require objects, or read the text from elsewhere that does.
+_REQUIRES: Final = re.compile(
+    r"requir|extra|environment|'(source|inputRef|modulesFrom)'|\bload\(|import|include|from ",
+    re.IGNORECASE,
+)
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -99,9 +106,50 @@ class Planner:
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
 
-    def relate(self, plans: Iterable[XrPlan]) -> Iterator[XrPlan]:
-        """`xr_plans.relate` for all plans of this planner."""
-        return xr_plans.relate(plans, self._owners, self._dump)
+    def relate(self, plans: Sequence[XrPlan]) -> Iterator[XrPlan]:
+        """Yield all plans in their order; what other XRs change makes some unknown.
+
+        So are XRs that the change does not concern, if their steps require what it edits.
+        """
+        planned = {plan.order[1] for plan in plans}
+        kinds = {change.key[1] for plan in plans for change in plan.changes}
+        others = [
+            plan
+            for key in (self._owners.keys() - planned if kinds else ())
+            if (plan := self._read_required(key, kinds)) is not None
+        ]
+        for plan in xr_plans.relate([*plans, *others], self._owners, self._dump):
+            if plan.verdict != "unchanged" or plan.order[1] in planned:
+                yield plan
+
+    def _read_required(self, key: Key, kinds: Iterable[str]) -> XrPlan | None:
+        """Return what an XR requires that the change does not concern; None if it is nothing.
+
+        If it cannot be rendered, it is unknown if its Composition names one of ``kinds``.
+        """
+        xr = self._dump[key]
+        plan = _start((len(self._owners[key]), key), xr)
+        try:
+            side = self._find_old(xr, plan.composition)
+        except UnknownError:
+            return None
+        text = str(side.composition.get("spec"))
+        if not _REQUIRES.search(text) or _find_halt(xr):
+            return None
+        xrd = self._xrds.get(key[:2])
+        inputs = self._dump.make_inputs(xr, side.composition, xrd, {})
+        try:
+            inputs = replace(inputs, observed=[*self._dump.find_observed(xr).values()])
+            rendering = side.render(inputs)
+            if rendering.result.failure is not None:
+                raise rendering.result.failure
+        except (FatalError, UnknownError) as error:
+            if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
+                return None
+            cause = error.diagnostics[0].message if isinstance(error, FatalError) else str(error)
+            reason = f"its steps may require what changes: {self._explain(cause, inputs)}"
+            return replace(plan, reason=reason)
+        return replace(plan, verdict="unchanged", requires=_list_required(rendering))
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
@@ -132,7 +180,7 @@ class Planner:
                 self._unknown.add(order[1])
             yield plan
             for change in plan.changes:
-                if change.verb == "add" and change.type in self._types:
+                if change.verb == "add" and change.key[:2] in self._types:
                     reason = "it is a new XR: what it composes is not planned"
                     yield XrPlan(order=order, xr=f"{change.object} of {plan.xr}", reason=reason)
         yield from self._later
@@ -288,7 +336,6 @@ class Planner:
             self._hand_up(xr, changes.status_of(after[-1], self._catalog), has_details=has_details)
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
-        keys = changes.list_keys(differences, xr, observed, after[-1])
         if is_hidden:
             differences = changes.hide(differences, xr, observed)
             refusals = refusals and _HIDDEN
@@ -304,17 +351,7 @@ class Planner:
                 *outcome.leftovers,
                 *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
             ],
-            touches=[
-                (each.verb, each_key, each.object)
-                for each, each_key in zip(differences, keys, strict=True)
-                if each_key is not None
-            ],
-            requires=[
-                selector
-                for each in (before[-1], after[-1])
-                if each.result.requirements is not None
-                for selector in each.result.requirements.requested
-            ],
+            requires=_list_required(before[-1], after[-1]),
         )
 
     def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
@@ -432,6 +469,12 @@ class Planner:
                 self._hand_up(above, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
+
+
+def _list_required(*renderings: Rendering) -> list[wire.Selector]:
+    """Return what the steps require."""
+    sources = [each.result.requirements for each in renderings]
+    return [selector for each in sources if each is not None for selector in each.requested]
 
 
 def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:

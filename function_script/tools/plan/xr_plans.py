@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from function_script import wire
 from function_script.tools import manifests
 from function_script.tools.manifests import Key
-from function_script.tools.plan.changes import Change, Verb
+from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
@@ -21,9 +21,8 @@ class XrPlan:
     """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
 
     ``drift`` are the fields whose observed values are not those that are desired before the change.
-    ``order`` is its place among all plans: those of outer XRs come first. ``touches`` are the verb,
-    key and description of each object that changes, but for new names that are not known, and
-    ``requires`` what its steps require.
+    ``order`` is its place among all plans: those of outer XRs come first. ``requires`` is what its
+    steps require.
     """
 
     order: tuple[int, Key]
@@ -33,7 +32,6 @@ class XrPlan:
     reason: str = ""
     changes: Sequence[Change] = ()
     drift: Sequence[str] = ()
-    touches: Sequence[tuple[Verb, Key, str]] = ()
     requires: Sequence[wire.Selector] = ()
 
 
@@ -45,33 +43,34 @@ def relate(
     ``owners`` are the XRs above each XR, its parent first.
     Their changes are those of the next reconcile then, and others may follow.
     """
-    touched: dict[tuple[str, str], dict[Key, dict[Key, str]]] = {}
-    adders: dict[Key, set[Key]] = {}
+    # By the type and key of the object, and that of the XR, of which the addition counts.
+    touched: dict[tuple[str, str], dict[Key, dict[Key, Change]]] = {}
     sorted_plans = sorted(plans, key=attrgetter("order"))
     for plan in sorted_plans:
-        for verb, key, text in plan.touches:
-            touched.setdefault(key[:2], {}).setdefault(key, {})[plan.order[1]] = text
-            if verb == "add":
-                adders.setdefault(key, set()).add(plan.order[1])
+        for change in plan.changes:
+            of_type = touched.setdefault(change.key[:2], {})
+            of_type.setdefault(change.key, {})[plan.order[1]] = change
     unknown: set[Key] = set()
     for plan in sorted_plans:
-        added = (each for each in plan.touches if each[0] == "add")
-        shared = next((text for _, key, text in added if len(adders[key]) > 1), None)
+        shared = (
+            f"another XR adds {each.object}, too"
+            for each in plan.changes
+            for xr, other in touched[each.key[:2]][each.key].items()
+            if each.verb == other.verb == "add" and xr != plan.order[1]
+        )
         if plan.verdict == "unknown":
             reason = None
         elif unknown.intersection(owners[plan.order[1]][:1]):
             reason = BELOW
-        elif shared:
-            reason = f"another XR adds {shared}, too"
         else:
-            reason = _find_required(plan, touched, dump)
+            reason = next(shared, None) or _find_required(plan, touched, dump)
         if reason:
             unknown.add(plan.order[1])
         yield replace(plan, verdict="unknown", reason=reason) if reason else plan
 
 
 def _find_required(
-    plan: XrPlan, touched: Mapping[tuple[str, str], Mapping[Key, Mapping[Key, str]]], dump: Dump
+    plan: XrPlan, touched: Mapping[tuple[str, str], Mapping[Key, Mapping[Key, Change]]], dump: Dump
 ) -> str | None:
     """Return the reason if a step requires an object that another XR touches, or None."""
     for selector in plan.requires:
@@ -79,7 +78,7 @@ def _find_required(
         of_type = touched.get(type_, {})
         named = {(*type_, selector.namespace or "", selector.match_name or "")}
         for key in of_type.keys() & named if selector.match_name is not None else of_type:
-            others = (text for xr, text in of_type[key].items() if xr != plan.order[1])
+            others = (each.object for xr, each in of_type[key].items() if xr != plan.order[1])
             text = next(others, None)
             if text and (selector.match_name is not None or dump.may_select(selector, key)):
                 return f"a step requires {text}, which the change of another XR edits"
