@@ -35,8 +35,8 @@ class Change:
     """One object that is added, destroyed or renamed, or one field of it that changes.
 
     ``resource`` is the resource name. None is the XR, of which the status changes, or its
-    connection Secret: the path begins with ``connectionDetails`` then. ``key`` is that of the object,
-    or of the XR. ``step`` and ``span`` are the place that writes the value after the change; of
+    connection Secret: the path begins with ``connectionDetails`` then. ``key`` is that of the
+    object or XR. ``step`` and ``span`` are the place that writes the value after the change; of
     what is destroyed it is the place before it. ``before`` of what is added is the object that
     stays behind, because its kind is desired no longer. ``is_certain`` is False for a value that
     the API server decides. ``is_later``: it follows in a later reconcile, when what was composed is
