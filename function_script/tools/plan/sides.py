@@ -78,23 +78,24 @@ def settle(
 ) -> Rendering:
     """Render again with all ready that is composed, until nothing changes; return the last.
 
-    Raises UnknownError as `render` does, if there is no end, and if a reconcile between destroys
-    what a later one composes again.
+    Raises UnknownError as `render` does, if there is no end, and if one reconcile destroys what
+    another one adds.
     """
     rendering = first
+    live = {manifests.annotation(each, manifests.RESOURCE_NAME) for each in inputs.observed}
     gone: set[str] = set()
-    back: set[str] = set()
     for _ in range(_MAX_STAGES):
+        if rendering.result.failure:
+            return rendering
         following = inputs.follow(rendering.result)
-        if rendering.result.failure or following == inputs:
-            for name in sorted(back):
+        if following == inputs:
+            for name in sorted(gone & rendering.result.resources.keys() | gone - live):
                 raise UnknownError(f'a later reconcile destroys "{name}", and another one adds it')
             return rendering
         inputs = following
         former = rendering.result.resources.keys()
         rendering = render(dump, side, inputs, answers)
         gone |= former - rendering.result.resources.keys()
-        back |= gone & rendering.result.resources.keys()
     raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
 
 

@@ -79,6 +79,13 @@ def test_resource_that_goes_between_two_reconciles_is_unknown(plan: Plan) -> Non
     assert text.startswith(f"unknown: {reason}\n  = XBucket/demo\n")
 
 
+def test_resource_that_is_there_between_two_reconciles_is_unknown(plan: Plan) -> None:
+    """Neither the XR before nor the last reconcile has it."""
+    text = plan_stages(plan, OLD, OLD + NEW + UNLESS.replace("BODY", LAST))
+    reason = 'a later reconcile destroys "last", and another one adds it'
+    assert text.startswith(f"unknown: {reason}\n  = XBucket/demo\n")
+
+
 def test_resource_that_waits_before_the_change_is_no_change(plan: Plan) -> None:
     waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", LAST)
     text = plan_stages(plan, OLD + waiting, OLD.replace("size: 1", "size: 2") + waiting)
