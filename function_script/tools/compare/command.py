@@ -37,7 +37,7 @@ from function_script.tools.compare.sides import (
 )
 from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
-from function_script.tools.render import messages, renderer
+from function_script.tools.render import RenderInputs, messages, renderer
 from function_script.tools.render.sides import Sides
 from function_script.tools.revisions import Version
 
@@ -301,8 +301,13 @@ class _Subject:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
         if not manifests.text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
-        observed = dump.find_observed(xr)
-        inputs = dump.make_inputs(xr, self._document.value, self._xrd, observed)
+        inputs = RenderInputs(
+            xr=xr,
+            composition=self._document.value,
+            observed=[*dump.find_observed(xr).values()],
+            xrd=self._xrd,
+            cluster=dump,
+        )
         # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparison):
             if dump.check(inputs, requirements):

@@ -168,13 +168,6 @@ class Dump:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
         return observed
 
-    def make_inputs(
-        self, xr: Object, composition: Object, xrd: Object | None, observed: Mapping[str, Object]
-    ) -> RenderInputs:
-        """Return an XR with ``observed`` and what steps may require."""
-        values = [*observed.values()]
-        return RenderInputs(xr=xr, composition=composition, observed=values, xrd=xrd, cluster=self)
-
     def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
         """Report whether a pipeline got a Secret that is masked.
 

@@ -18,7 +18,7 @@ from function_script.texts.errors import FatalError
 from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides, xr_plans
-from function_script.tools.plan.changes import Change
+from function_script.tools.plan.changes import Change, Reconcile
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Files
 from function_script.tools.plan.xr_plans import XrPlan
@@ -128,7 +128,7 @@ class Planner:
         If it cannot be rendered, it is unknown if its Composition names one of ``kinds``.
         """
         xr = self._dump[key]
-        plan = _start((len(self._owners[key]), key), xr)
+        plan = self._start(xr)
         try:
             side = self._find_old(xr, plan.composition)
         except UnknownError:
@@ -136,8 +136,7 @@ class Planner:
         text = str(side.composition.get("spec"))
         if not _REQUIRES.search(text) or _find_halt(xr):
             return None
-        xrd = self._xrds.get(key[:2])
-        inputs = self._dump.make_inputs(xr, side.composition, xrd, {})
+        inputs = self._make_inputs(xr, side)
         try:
             inputs = replace(inputs, observed=[*self._dump.find_observed(xr).values()])
             rendering = side.render(inputs)
@@ -170,26 +169,36 @@ class Planner:
         roots = {key: owners[-1] if owners else key for key, owners in above.items()}
         chosen = {*sorted({*roots.values()})[part::part_count]}
         keys = [key for key, root in roots.items() if root in chosen]
-        for number, order in enumerate(sorted((len(above[key]), key) for key in keys)):
+        for number, (_, key) in enumerate(sorted((len(above[key]), key) for key in keys)):
             if report is not None:
                 report(number / len(keys))
-            plan = self._plan_xr(order)
+            plan = self._plan_xr(key)
             if plan is None:
                 continue
             if plan.verdict == "unknown":
-                self._unknown.add(order[1])
+                self._unknown.add(key)
             yield plan
             for change in plan.changes:
                 if change.verb == "add" and change.key[:2] in self._types:
                     reason = "it is a new XR: what it composes is not planned"
-                    yield XrPlan(order=order, xr=f"{change.object} of {plan.xr}", reason=reason)
+                    name = f"{change.object} of {plan.xr}"
+                    yield XrPlan(order=plan.order, xr=name, reason=reason)
         yield from self._later
 
-    def _plan_xr(self, order: tuple[int, Key]) -> XrPlan | None:
+    def _start(self, xr: Object) -> XrPlan:
+        """Return the plan of an XR of which nothing is known yet."""
+        key = manifests.key_of(xr)
+        return XrPlan(
+            # One without an XRD comes last.
+            order=(len(self._owners.get(key, range(_MAX_DEPTH))), key),
+            xr="/".join(part for part in key[1:] if part),
+            composition=manifests.text_at_machinery(xr, "compositionRef", "name"),
+        )
+
+    def _plan_xr(self, key: Key) -> XrPlan | None:
         """Plan one XR; None for one that the change does not concern."""
-        _, key = order
         xr = self._dump[key]
-        plan = _start(order, xr)
+        plan = self._start(xr)
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
@@ -301,8 +310,8 @@ class Planner:
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.order[1]
         observed = self._dump.find_observed(xr)
-        new_xrd, old_xrd = (each.get(key[:2]) for each in (self._xrds, self._old_xrds))
-        new_inputs = self._dump.make_inputs(new_xr, new.composition, new_xrd, observed)
+        new_inputs = self._make_inputs(new_xr, new, observed.values())
+        old_xrd = self._old_xrds.get(key[:2])
         old_inputs = replace(new_inputs, xr=xr, composition=old.composition, xrd=old_xrd)
         # A change of Compositions is planned, and not one of functions.
         old = replace(old, functions=new.functions)
@@ -322,18 +331,27 @@ class Planner:
         is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
             new_inputs, after[-1]
         )
-        for sides_ in zip(before, after, strict=True):
-            if clash := changes.find_clash(observed, *sides_, self._dump):
+        following, *later = [
+            Reconcile(
+                observed=observed,
+                before=former,
+                after=latter,
+                catalog=self._catalog,
+                xrd=new_inputs.xrd or {},
+            )
+            for former, latter in zip(before, after, strict=True)
+        ]
+        for each in (following, *later):
+            if clash := each.find_clash(self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
-        xrd = new_xrd or {}
-        outcome = changes.find(observed, before[0], after[0], self._catalog, xrd)
-        if self._until_ready:
-            settled = changes.find(observed, before[-1], after[-1], self._catalog, xrd)
-            outcome = changes.add_later(outcome, settled, observed, after[-1])
+        outcome = following.find()
+        for each in later:
+            outcome = each.add_later(outcome)
         self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):
             has_details = changes.has_details(outcome.changes)
-            self._hand_up(xr, changes.status_of(after[-1], self._catalog), has_details=has_details)
+            status = None if has_details else changes.status_of(after[-1], self._catalog)
+            self._hand_up(xr, status)
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         if is_hidden:
@@ -347,11 +365,17 @@ class Planner:
             verdict="invalid" if refusals else "planned" if differences else "unchanged",
             reason=refusals,
             changes=differences,
-            drift=[
-                *outcome.leftovers,
-                *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
-            ],
+            drift=[*following.find_drift(is_hidden=is_hidden)],
             requires=_list_required(before[-1], after[-1]),
+        )
+
+    def _make_inputs(self, xr: Object, side: Side, observed: Iterable[Object] = ()) -> RenderInputs:
+        return RenderInputs(
+            xr=xr,
+            composition=side.composition,
+            observed=[*observed],
+            xrd=self._xrds.get(manifests.key_of(xr)[:2]),
+            cluster=self._dump,
         )
 
     def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
@@ -432,36 +456,32 @@ class Planner:
                 if key in self._owners:
                     self._rewrites[key] = remaining.get(name)
                 elif manifests.text_at_machinery(live, "compositionRef", "name"):
-                    plan = _start((_MAX_DEPTH, key), live)
                     reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
-                    self._later.append(replace(plan, reason=reason))
+                    self._later.append(replace(self._start(live), reason=reason))
 
-    def _hand_up(self, xr: Object, status: Object, *, has_details: bool = False) -> None:
+    def _hand_up(self, xr: Object, status: Object | None) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one.
 
-        ``has_details``: the connection details, too.
+        ``status`` is None if the connection details change.
         """
         owners = self._owners[manifests.key_of(xr)]
         above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
         if above is None:
             return
-        plan = _start((len(owners) - 1, owners[0]), above)
-        part = "connection Secret" if has_details else "status"
+        part = "connection Secret" if status is None else "status"
         reason = f"a step of it may read the {part} of {manifests.describe(xr)}, which changes"
-        unknown = replace(plan, reason=reason)
-        if has_details:
+        unknown = replace(self._start(above), reason=reason)
+        if status is None:
             self._later.append(unknown)
             return
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
-            side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
-            xrd = self._xrds.get(owners[0][:2])
-            live = self._dump.find_observed(above)
-            inputs = self._dump.make_inputs(above, side.composition, xrd, live)
+            name = unknown.composition
+            side = self._new.get(name) or self._find_old(above, name)
             changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
-            observed = [
-                {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
-            ]
+            live = self._dump.find_observed(above).values()
+            observed = [{**each, **changed.get(manifests.key_of(each), {})} for each in live]
+            inputs = self._make_inputs(above, side, live)
             old = sides.render(self._dump, side, inputs, {})
             new = sides.render(self._dump, side, replace(inputs, observed=observed), {})
             if sides.answer(old) != sides.answer(new):
@@ -525,10 +545,3 @@ def _find_halt(xr: Object) -> str:
         return "it is paused"
     is_deleted = manifests.text_at(xr, "metadata", "deletionTimestamp")
     return "it is being deleted" if is_deleted else ""
-
-
-def _start(order: tuple[int, Key], xr: Object) -> XrPlan:
-    """Return the plan of an XR of which nothing is known yet."""
-    label = "/".join(part for part in order[1][1:] if part)
-    name = manifests.text_at_machinery(xr, "compositionRef", "name")
-    return XrPlan(order=order, xr=label, composition=name)
