@@ -25,7 +25,7 @@ Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
 _HIDDEN: Final = "(hidden)"
 _PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
-_DETAILS: Final = "connectionDetails"
+DETAILS: Final = "connectionDetails"
 _UNPRINTED: Final = "(a secret)"
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
@@ -159,7 +159,7 @@ class Reconcile:
                     resource=None,
                     object="the connection Secret",
                     key=manifests.key_of(xr),
-                    path=(_DETAILS, key),
+                    path=(DETAILS, key),
                     before=_UNPRINTED if key in old else None,
                     after=_UNPRINTED if key in new else None,
                     # A key that is published no longer may stay.
@@ -209,11 +209,6 @@ def _read_details(rendering: Rendering, keys: Readable) -> dict[str, bytes]:
             if not isinstance(keys, list) or not keys or key in keys
         }
     return {}
-
-
-def has_details(changes: Iterable[Change]) -> bool:
-    """Report whether the connection Secret of an XR changes."""
-    return any(each.path[:1] == (_DETAILS,) and each.resource is None for each in changes)
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:

@@ -81,9 +81,7 @@ class Planner:
         self._composed_types = {(manifests.group(version), kind) for version, kind in composed}
         self._types = self._composed_types | self._xrds.keys()
         # The XRs above each XR, its parent first.
-        self._owners = _find_owners(
-            dump, [key for type_ in self._types for key in dump.list_keys(type_)]
-        )
+        self._owners = _find_owners(dump, self._types)
         # What a parent makes of an XR that it composes; None: it destroys the XR.
         self._rewrites: dict[Key, Object | None] = {}
         # What is unknown of XRs that are planned before those that they compose.
@@ -113,42 +111,32 @@ class Planner:
         """
         planned = {plan.order[1] for plan in plans}
         kinds = {change.key[1] for plan in plans for change in plan.changes}
-        others = [
-            plan
-            for key in (self._owners.keys() - planned if kinds else ())
-            if (plan := self._read_required(key, kinds)) is not None
-        ]
+        unplanned = self._owners.keys() - planned if kinds else ()
+        others = (self._read_required(self._dump[key], kinds) for key in unplanned)
         for plan in xr_plans.relate([*plans, *others], self._owners, self._dump):
             if plan.verdict != "unchanged" or plan.order[1] in planned:
                 yield plan
 
-    def _read_required(self, key: Key, kinds: Iterable[str]) -> XrPlan | None:
-        """Return what an XR requires that the change does not concern; None if it is nothing.
-
-        If it cannot be rendered, it is unknown if its Composition names one of ``kinds``.
-        """
-        xr = self._dump[key]
-        plan = self._start(xr)
+    def _read_required(self, xr: Object, kinds: Iterable[str]) -> XrPlan:
+        """Plan an XR that the change does not concern, but for ``kinds`` that its steps require."""
+        plan = replace(self._start(xr), verdict="unchanged")
+        text = ""
         try:
             side = self._find_old(xr, plan.composition)
-        except UnknownError:
-            return None
-        text = str(side.composition.get("spec"))
-        if not _REQUIRES.search(text) or _find_halt(xr):
-            return None
-        inputs = self._make_inputs(xr, side)
-        try:
-            inputs = replace(inputs, observed=[*self._dump.find_observed(xr).values()])
+            text = str(side.composition.get("spec"))
+            if _find_halt(xr) or not _REQUIRES.search(text):
+                return plan
+            inputs = self._make_inputs(xr, side, self._dump.find_observed(xr).values())
             rendering = side.render(inputs)
-            if rendering.result.failure is not None:
-                raise rendering.result.failure
-        except (FatalError, UnknownError) as error:
-            if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
-                return None
-            cause = error.diagnostics[0].message if isinstance(error, FatalError) else str(error)
-            reason = f"its steps may require what changes: {self._explain(cause, inputs)}"
-            return replace(plan, reason=reason)
-        return replace(plan, verdict="unchanged", requires=_list_required(rendering))
+            if rendering.result.failure is None:
+                return replace(plan, requires=_list_required(rendering))
+        except (FatalError, UnknownError):
+            # What it requires is not known: the reason is below.
+            pass
+        if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
+            return plan
+        reason = "a step may require what the change edits, and it cannot be rendered"
+        return replace(plan, verdict="unknown", reason=reason)
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
@@ -348,9 +336,9 @@ class Planner:
         for each in later:
             outcome = each.add_later(outcome)
         self._hand_down(outcome.changes, outcome.manifests, observed)
-        if any(each.resource is None for each in outcome.changes):
-            has_details = changes.has_details(outcome.changes)
-            status = None if has_details else changes.status_of(after[-1], self._catalog)
+        if own := {each.path[:1] for each in outcome.changes if each.resource is None}:
+            has_status = (changes.DETAILS,) not in own
+            status = changes.status_of(after[-1], self._catalog) if has_status else None
             self._hand_up(xr, status)
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
@@ -386,12 +374,9 @@ class Planner:
         """
         if inputs.xrd is None or old.xrd is None:
             raise UnknownError("the dump lacks its XRD")
-        version, composed_version = (
-            old.xr["apiVersion"],
-            manifests.composed_type(inputs.composition)[0],
-        )
-        if composed_version != version:
-            reason = f"the dump has it as {version}, and its Composition is for {composed_version}"
+        version, (composed, _) = old.xr["apiVersion"], manifests.composed_type(inputs.composition)
+        if composed != version:
+            reason = f"the dump has it as {version}, and its Composition is for {composed}"
             raise UnknownError(reason)
         is_changed = manifests.key_of(old.xr)[:2] in self._changed_xrds
         # The API server takes what it has under the schema that it has.
@@ -522,15 +507,15 @@ def _read_revision(xr: Object) -> str:
     return manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
 
 
-def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
-    """Return the XRs above each XR, its parent first."""
+def _find_owners(dump: Dump, types: Iterable[tuple[str, str]]) -> dict[Key, list[Key]]:
+    """Return the XRs above each XR of these types, its parent first."""
     keys_by_uid: dict[str, Key] = {}
     owner_uids: dict[Key, str] = {}
-    for key in keys:
+    for key in (each for type_ in types for each in dump.list_keys(type_)):
         xr = dump[key]
         keys_by_uid[manifests.text_at(xr, "metadata", "uid")] = key
         owner_uids[key] = str((manifests.controller(xr) or {}).get("uid"))
-    owners: dict[Key, list[Key]] = {key: [] for key in keys}
+    owners: dict[Key, list[Key]] = {key: [] for key in owner_uids}
     for key, above in owners.items():
         parent = keys_by_uid.get(owner_uids[key])
         while parent is not None and len(above) < _MAX_DEPTH:

@@ -140,11 +140,10 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
             place = change.span and (change.span.name, change.span.line)
             field = () if change.verb in {"destroy", "add"} and place else change.path
             is_field = change.verb == "change"
-            parts = (change.before, change.after, change.is_certain) if is_field else ()
-            values = tuple(map(str, parts))
-            cause = (change.step, place, field, values)
-            key = (change.verb, change.is_later, plan.composition, cause)
-            entries.setdefault(key, []).append((plan.xr, change))
+            values = (change.before, change.after, change.is_certain) if is_field else ()
+            head = (change.verb, change.is_later, plan.composition, change.step)
+            cause = (head, place, field, *map(str, values))
+            entries.setdefault(cause, []).append((plan.xr, change))
     order = sorted(entries.values(), key=lambda entry: -len(entry))
     return sorted(order, key=lambda entry: _VERBS.index(entry[0][1].verb))
 

@@ -81,7 +81,7 @@ def run_elsewhere(composition: str) -> str:
 
 
 READS = 'a step requires Bucket "demo-1", which the change of another XR edits'
-CANNOT = "its steps may require what changes: "
+CANNOT = "a step may require what the change edits, and it cannot be rendered"
 # A step of a Composition that the change does not have, and the reason for its XR to be unknown.
 READERS = {
     "all": (require(BUCKET), READS),
