@@ -152,7 +152,7 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
         if file.error is not None:
             rows.append(Row(file.name, "", file.error))
         for composition in _find_compositions(file, options):
-            subject = _Subject(*composition, options, sides)
+            subject = _Subject(composition, options, sides)
             rows.append(subject.row)
             try:
                 subject.compare(_take(others, composition.document), captured)
@@ -221,12 +221,9 @@ def _take(others: list[_Composition], document: Document) -> _Composition | None
 class _Subject:
     """A Composition, its XRD, and the row with its result."""
 
-    def __init__(
-        self, document: Document, xrd: Object | None, options: Options, sides: Sides
-    ) -> None:
-        self.row = Row(str(file_of(document)), manifests.name(document.value))
-        self._document = document
-        self._xrd = xrd
+    def __init__(self, composition: _Composition, options: Options, sides: Sides) -> None:
+        self._document, self._xrd = composition
+        self.row = Row(str(file_of(self._document)), manifests.name(self._document.value))
         self._options = options
         self._sides = sides
 
@@ -235,8 +232,15 @@ class _Subject:
 
         Raises FatalError.
         """
-        row = self.row
-        sides = self._make_sides(other)
+        row, version = self.row, self._options.version
+        ours = self._sides.of_document(self._document)
+        if version is None:
+            sides: Versions = Functions(ours)
+        elif other is None:
+            raise InputError.of(f'"{version.name}" has no Composition of this name')
+        else:
+            # Each version has the defaults of its own XRD.
+            sides = Versions(ours, self._sides.of_document(*other), f"in {version.name}")
         row.nothing = sides.nothing
         if sides.nothing is None:
             self._compare_xrs(sides)
@@ -268,16 +272,6 @@ class _Subject:
                 if manifests.text_at_machinery(xr, *_REFERENCE) in {"", row.name}:
                     label = f"{manifests.describe(xr)} of the dump"
                     row.compared += row.attempt(label, partial(self._run_live, sides, dump, xr))
-
-    def _make_sides(self, other: _Composition | None) -> Versions:
-        version = self._options.version
-        ours = self._sides.of_document(self._document)
-        if version is None:
-            return Functions(ours)
-        if other is None:
-            raise InputError.of(f'"{version.name}" has no Composition of this name')
-        # Each version has the defaults of its own XRD.
-        return Versions(ours, self._sides.of_document(*other), f"in {version.name}")
 
     def _plan(self) -> Iterator[runs.Reconciles]:
         programs = local_pool.programs_beside(file_of(self._document))

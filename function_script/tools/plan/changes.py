@@ -242,21 +242,17 @@ def _has_generated_name(resource: str, manifest: Object) -> bool:
     return manifests.name(manifest) == child_name(prefix, uid, resource)
 
 
-def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> list[Change]:
-    """Return changes without what a program may have made of a value: names that are new, too."""
-    hidden = []
+def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> Iterator[Change]:
+    """Yield changes without what a program may have made of a value: names that are new, too."""
     for number, change in enumerate(changes):
         live = xr if change.resource is None else observed.get(change.resource)
+        hidden = [None if each is None else _HIDDEN for each in (change.before, change.after)]
+        new = replace(change, before=hidden[0], after=hidden[1])
         if live is None:
             name = f"{change.key[1]} {_HIDDEN}"
-            new = replace(change, resource=f"{_HIDDEN} {number}", object=name)
+            yield replace(new, resource=f"{_HIDDEN} {number}", object=name)
         else:
-            new = replace(change, path=hide_path(change.path, live))
-        before, after = (
-            None if each is None else _HIDDEN for each in (change.before, change.after)
-        )
-        hidden.append(replace(new, before=before, after=after))
-    return hidden
+            yield replace(new, path=hide_path(change.path, live))
 
 
 def hide_path(path: Path, live: Object) -> Path:

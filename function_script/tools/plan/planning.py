@@ -343,7 +343,7 @@ class Planner:
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         if is_hidden:
-            differences = changes.hide(differences, xr, observed)
+            differences = [*changes.hide(differences, xr, observed)]
             refusals = refusals and _HIDDEN
         else:
             self._public.add(key)

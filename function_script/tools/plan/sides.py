@@ -32,15 +32,14 @@ class Files:
     notes: list[str] = field(default_factory=list)
 
 
-def load(directory: Path, project: Project, sides: Sides, dump: Path | None) -> Files:
+def load(directory: Path, project: Project, sides: Sides, dump: Dump) -> Files:
     """Load the Compositions and XRDs below a path. Raises FatalError.
 
     A dump that is there, too, is none of them.
     """
     files = Files()
-    is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
     for file in searching.find([str(directory)], project, ()):
-        if dump and is_inside and Path(file.name).resolve().is_relative_to(dump.resolve()):
+        if dump.has_file(Path(file.name)) and not dump.has_file(directory):
             continue
         if file.error is not None:
             raise file.error
