@@ -148,7 +148,7 @@ class Dump:
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
         observed: dict[str, Object] = {}
-        namespace = manifests.namespace(xr)
+        namespace, uid = manifests.namespace(xr), manifests.text_at(xr, "metadata", "uid")
         for reference in references_of(xr):
             if not reference.get("name"):
                 continue
@@ -161,6 +161,10 @@ class Dump:
                 continue
             if manifest is None:
                 raise UnknownError(f'the dump lacks {kind} "{name}", which it composes')
+            owner = manifests.controller(manifest)
+            if owner is not None and uid and owner.get("uid") != uid:
+                # Crossplane neither sees nor deletes what another object controls.
+                continue
             # A moved resource has the former name in Crossplane.
             if resource := manifests.annotation(manifest, manifests.RESOURCE_NAME):
                 observed[resource] = manifest
