@@ -134,15 +134,14 @@ class Dump:
             and labels.items() <= packed.labels.items()
         ]
 
-    def may_select(self, selector: wire.Selector, key: Key) -> bool:
+    def may_select(self, selector: wire.Selector, key: Key, *, is_relabelled: bool) -> bool:
         """Report whether a selector by labels selects an object of its kind.
 
-        One that is not there yet may have the labels.
+        One that is not there yet, or gets other labels, may have the labels.
         """
         packed = self._objects.get(key[:2], {}).get(key[2:])
-        has_labels = (
-            packed is None or (selector.match_labels or {}).items() <= packed.labels.items()
-        )
+        labels = None if packed is None or is_relabelled else packed.labels.items()
+        has_labels = labels is None or (selector.match_labels or {}).items() <= labels
         return has_labels and (selector.namespace or "") in {"", key[2]}
 
     def find_observed(self, xr: Object) -> dict[str, Object]:

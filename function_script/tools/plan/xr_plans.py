@@ -13,6 +13,10 @@ from function_script.tools.plan.dump import Dump
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
+# The changes by the type and the key of the object, each with the key of the XR.
+_Touched: TypeAlias = dict[tuple[str, str], dict[Key, list[tuple[Key, Change]]]]
+
+_LABELS: Final = ("metadata", "labels")
 BELOW: Final = "the XR above it is unknown, and may change it"
 
 
@@ -43,19 +47,18 @@ def relate(
     ``owners`` are the XRs above each XR, its parent first.
     Their changes are those of the next reconcile then, and others may follow.
     """
-    # By the type and key of the object, and that of the XR, of which the addition counts.
-    touched: dict[tuple[str, str], dict[Key, dict[Key, Change]]] = {}
+    touched: _Touched = {}
     sorted_plans = sorted(plans, key=attrgetter("order"))
     for plan in sorted_plans:
         for change in plan.changes:
             of_type = touched.setdefault(change.key[:2], {})
-            of_type.setdefault(change.key, {})[plan.order[1]] = change
+            of_type.setdefault(change.key, []).append((plan.order[1], change))
     unknown: set[Key] = set()
     for plan in sorted_plans:
         shared = (
             f"another XR adds {each.object}, too"
             for each in plan.changes
-            for xr, other in touched[each.key[:2]][each.key].items()
+            for xr, other in touched[each.key[:2]][each.key]
             if each.verb == other.verb == "add" and xr != plan.order[1]
         )
         if plan.verdict == "unknown":
@@ -69,17 +72,17 @@ def relate(
         yield replace(plan, verdict="unknown", reason=reason) if reason else plan
 
 
-def _find_required(
-    plan: XrPlan, touched: Mapping[tuple[str, str], Mapping[Key, Mapping[Key, Change]]], dump: Dump
-) -> str | None:
+def _find_required(plan: XrPlan, touched: _Touched, dump: Dump) -> str | None:
     """Return the reason if a step requires an object that another XR touches, or None."""
     for selector in plan.requires:
         type_ = (manifests.group(selector.api_version), selector.kind)
         of_type = touched.get(type_, {})
         named = {(*type_, selector.namespace or "", selector.match_name or "")}
         for key in of_type.keys() & named if selector.match_name is not None else of_type:
-            others = (each.object for xr, each in of_type[key].items() if xr != plan.order[1])
-            text = next(others, None)
-            if text and (selector.match_name is not None or dump.may_select(selector, key)):
-                return f"a step requires {text}, which the change of another XR edits"
+            others = (change for xr, change in of_type[key] if xr != plan.order[1])
+            for change in others:
+                if selector.match_name is not None or dump.may_select(
+                    selector, key, is_relabelled=change.path[:2] == _LABELS
+                ):
+                    return f"a step requires {change.object}, which the change of another XR edits"
     return None

@@ -74,6 +74,14 @@ def test_object_that_a_step_requires_and_another_xr_edits_is_unknown(
     assert "Plan: 0 to add, 2 to change, 0 to destroy.\n" in text
 
 
+def test_object_that_gets_other_labels_may_be_required(plan: Plan) -> None:
+    """Before the change, the selector does not select it."""
+    plan.change(("          annotations:", "          labels: {team: b}\n          annotations:"))
+    composition = yaml.safe_load(require(f"{BUCKET}, matchLabels: {{team: b}}"))
+    text = plan(xr(), *buckets(), *reader(), composition)
+    assert 'unknown: a step requires Bucket "demo-0", which the change of another XR' in text
+
+
 def run_elsewhere(composition: str) -> str:
     """Return a Composition whose function nothing here runs."""
     other = composition.replace("function-script", "other")
