@@ -144,17 +144,22 @@ class Dump:
         has_labels = labels is None or (selector.match_labels or {}).items() <= labels
         return has_labels and (selector.namespace or "") in {"", key[2]}
 
+    def list_composed(self, xr: Object) -> Iterator[Key]:
+        """Yield the keys of the objects that an XR composes, of which the dump may lack some."""
+        for reference in references_of(xr):
+            texts = (manifests.text_at(reference, each) for each in ("kind", "namespace", "name"))
+            kind, namespace, name = texts
+            group = manifests.group(manifests.text_at(reference, "apiVersion"))
+            if name:
+                yield group, kind, namespace or manifests.namespace(xr), name
+
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
         observed: dict[str, Object] = {}
-        namespace, uid = manifests.namespace(xr), manifests.text_at(xr, "metadata", "uid")
-        for reference in references_of(xr):
-            if not reference.get("name"):
-                continue
-            group = manifests.group(manifests.text_at(reference, "apiVersion"))
-            kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
-            place = manifests.text_at(reference, "namespace") or namespace
-            manifest = self.get((group, kind, place, name))
+        uid = manifests.text_at(xr, "metadata", "uid")
+        for key in self.list_composed(xr):
+            _, kind, _, name = key
+            manifest = self.get(key)
             if manifest is None and self.is_complete:
                 # The API server refused it, or it was deleted: Crossplane does not see it, either.
                 continue

@@ -110,7 +110,7 @@ class Planner:
         So are XRs that the change does not concern, if their steps require what it edits.
         """
         planned = {plan.order[1] for plan in plans}
-        kinds = {change.key[1] for plan in plans for change in plan.changes}
+        kinds = {kind for _, kind in xr_plans.find_touched(plans, self._dump)}
         unplanned = self._owners.keys() - planned if kinds else ()
         others = (self._read_required(self._dump[key], kinds) for key in unplanned)
         for plan in xr_plans.relate([*plans, *others], self._owners, self._dump):

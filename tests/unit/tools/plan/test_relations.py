@@ -82,6 +82,18 @@ def test_object_that_gets_other_labels_may_be_required(plan: Plan) -> None:
     assert 'unknown: a step requires Bucket "demo-0", which the change of another XR' in text
 
 
+def test_object_of_an_unknown_xr_may_be_required(plan: Plan) -> None:
+    """What becomes of it is not known, whatever the change of its XR is."""
+    plan.change(("size: 1", "size: 2"))
+    # Nothing says whose field it is.
+    live = buckets()
+    live[1]["metadata"]["annotations"] = {}
+    composition = yaml.safe_load(require(f"{BUCKET}, name: demo-0"))
+    text = plan(xr(), *live, *reader(), composition)
+    assert 'unknown: a step requires Bucket "demo-0", which the change of another XR may' in text
+    assert text.endswith("2 XRs looked at, 2 unknown.\n")
+
+
 def run_elsewhere(composition: str) -> str:
     """Return a Composition whose function nothing here runs."""
     other = composition.replace("function-script", "other")
