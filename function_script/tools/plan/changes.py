@@ -89,31 +89,29 @@ class Reconcile:
         evaluated.
         """
         old, new = self.before.result.resources, self.after.result.resources
-        added = {name: new[name] for name in new if name not in old and name not in self.observed}
         changes: list[Change] = []
-        for name, live in self.observed.items():
-            if name in new and name not in old:
+        refusals: list[str] = []
+        remaining: dict[str, Object] = {}
+        for name in {**self.observed, **new}:
+            live, before, after = (each.get(name) for each in (self.observed, old, new))
+            if after is None:
+                if live is not None and before is not None:
+                    changes.append(_place(self.before.positions, of_object("destroy", name, live)))
+            elif live is not None and before is None:
                 object_ = manifests.describe(live)
                 raise UnknownError(f"{object_} is there, and desired only from now on")
-            if name in old and name not in new:
-                changes.append(_place(self.before.positions, of_object("destroy", name, live)))
-            elif name in old and manifests.key_of(live) != manifests.key_of(new[name]):
-                added[name] = new[name]
-        refusals: list[str] = []
-        for name, manifest in added.items():
-            # Crossplane deletes by resource names: an object of the former kind stays behind.
-            live_ = self.observed.get(name)
-            orphan = None if live_ is None else manifests.describe(live_)
-            change = replace(of_object("add", name, manifest), before=orphan)
-            changes.append(_place(self.after.positions, change))
-            refusals += _find_refusals(manifest, orphan, self.after.result.xr, self.catalog)
-        remaining: dict[str, Object] = {}
-        for name in (each for each in new if each in old and each not in added):
-            live_ = self.observed.get(name)
-            effect = effects.apply(live_, old[name], new[name], self.catalog)
-            remaining[name] = effect.manifest
-            changes += _locate(self.after.positions, name, new[name], effect.changes)
-            refusals += effect.refusals
+            elif before is None or (live and manifests.key_of(live) != manifests.key_of(after)):
+                # Crossplane deletes by resource names: an object of the former kind stays behind.
+                orphan = None if live is None else manifests.describe(live)
+                change = replace(of_object("add", name, after), before=orphan)
+                changes.append(_place(self.after.positions, change))
+                refusals += _find_refusals(after, orphan, self.after.result.xr, self.catalog)
+            else:
+                effect = effects.apply(live, before, after, self.catalog)
+                remaining[name] = effect.manifest
+                changes += _locate(self.after.positions, name, after, effect.changes)
+                refusals += effect.refusals
+        changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
         status, xr = status_of(self.after, self.catalog), self.after.result.file
         effect = effects.apply(None, status_of(self.before, self.catalog), status, self.catalog)
         changes += _locate(self.after.positions, None, xr, effect.changes)

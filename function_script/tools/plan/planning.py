@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from function_script import wire
+from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
@@ -109,12 +110,12 @@ class Planner:
 
         So are XRs that the change does not concern, if their steps require what it edits.
         """
-        planned = {plan.order[1] for plan in plans}
+        planned = {plan.key for plan in plans}
         kinds = {kind for _, kind in xr_plans.find_touched(plans, self._dump)}
         unplanned = self._owners.keys() - planned if kinds else ()
         others = (self._read_required(self._dump[key], kinds) for key in unplanned)
         for plan in xr_plans.relate([*plans, *others], self._owners, self._dump):
-            if plan.verdict != "unchanged" or plan.order[1] in planned:
+            if plan.verdict != "unchanged" or plan.key in planned:
                 yield plan
 
     def _read_required(self, xr: Object, kinds: Iterable[str]) -> XrPlan:
@@ -157,7 +158,7 @@ class Planner:
         roots = {key: owners[-1] if owners else key for key, owners in above.items()}
         chosen = {*sorted({*roots.values()})[part::part_count]}
         keys = [key for key, root in roots.items() if root in chosen]
-        for number, (_, key) in enumerate(sorted((len(above[key]), key) for key in keys)):
+        for number, key in enumerate(sorted(keys, key=lambda key: (len(above[key]), key))):
             if report is not None:
                 report(number / len(keys))
             plan = self._plan_xr(key)
@@ -170,15 +171,14 @@ class Planner:
                 if change.verb == "add" and change.key[:2] in self._types:
                     reason = "it is a new XR: what it composes is not planned"
                     name = f"{change.object} of {plan.xr}"
-                    yield XrPlan(order=plan.order, xr=name, reason=reason)
+                    yield XrPlan(key=key, xr=name, reason=reason)
         yield from self._later
 
     def _start(self, xr: Object) -> XrPlan:
         """Return the plan of an XR of which nothing is known yet."""
         key = manifests.key_of(xr)
         return XrPlan(
-            # One without an XRD comes last.
-            order=(len(self._owners.get(key, range(_MAX_DEPTH))), key),
+            key=key,
             xr="/".join(part for part in key[1:] if part),
             composition=manifests.text_at_machinery(xr, "compositionRef", "name"),
         )
@@ -273,7 +273,11 @@ class Planner:
         if halt := _find_halt(xr):
             raise UnknownError(f"{halt}, and the XR above it ends that")
         policies = [_read_policy(each) for each in (xr, new_xr)]
-        selections = [(_read_selectors(each), _read_revision(each)) for each in (xr, new_xr)]
+        paths = [(*each, "compositionRevisionSelector") for each in manifests.MACHINERY]
+        selections = [
+            [_read_revision(each), *(objects.find_path(each, path) for path in paths)]
+            for each in (xr, new_xr)
+        ]
         follows = policies == ["Manual", "Automatic"]
         is_other = policies != ["Manual", "Manual"] and selections[0] != selections[1]
         if is_other or (follows and new_name not in self._new):
@@ -296,7 +300,7 @@ class Planner:
         return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
-        key = plan.order[1]
+        key = plan.key
         observed = self._dump.find_observed(xr)
         new_inputs = self._make_inputs(new_xr, new, observed.values())
         old_xrd = self._old_xrds.get(key[:2])
@@ -494,13 +498,6 @@ def _read_enforced(xrd: Object) -> str:
 
 def _read_policy(xr: Object) -> str:
     return manifests.text_at_machinery(xr, "compositionUpdatePolicy") or "Automatic"
-
-
-def _read_selectors(xr: Object) -> list[Object]:
-    return [
-        manifests.object_at(xr, *each, "compositionRevisionSelector")
-        for each in manifests.MACHINERY
-    ]
 
 
 def _read_revision(xr: Object) -> str:

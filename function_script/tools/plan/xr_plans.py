@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from function_script import wire
@@ -13,8 +12,8 @@ from function_script.tools.plan.dump import Dump
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
-Touched: TypeAlias = dict[tuple[str, str], dict[Key, list[tuple[Key, Change]]]]
-"""The changes by the type and the key of the object, each with the key of the XR."""
+Touched: TypeAlias = dict[tuple[str, str], dict[Key, list[tuple[Key, Change | None]]]]
+"""The changes by the type and key of the object, each with its XR; None if it is not known."""
 
 _LABELS: Final = ("metadata", "labels")
 BELOW: Final = "the XR above it is unknown, and may change it"
@@ -25,11 +24,10 @@ class XrPlan:
     """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
 
     ``drift`` are the fields whose observed values are not those that are desired before the change.
-    ``order`` is its place among all plans: those of outer XRs come first. ``requires`` is what its
-    steps require.
+    ``requires`` is what its steps require.
     """
 
-    order: tuple[int, Key]
+    key: Key
     xr: str
     composition: str = ""
     verdict: Verdict = "unknown"
@@ -43,47 +41,38 @@ def find_touched(plans: Iterable[XrPlan], dump: Dump) -> Touched:
     """Return what changes; of an XR that is unknown, that may be all that it composes."""
     touched: Touched = {}
     for plan in plans:
-        key = plan.order[1]
-        changes = [*plan.changes]
-        if plan.verdict == "unknown" and (xr := dump.get(key)) is not None:
-            changes += (
-                Change(
-                    verb="change",
-                    resource=None,
-                    object=f'{each[1]} "{each[3]}"',
-                    key=each,
-                    # Any field may change, and by their labels objects are selected.
-                    path=_LABELS,
-                    is_certain=False,
-                )
-                for each in (key, *dump.list_composed(xr))
-            )
-        for change in changes:
-            of_type = touched.setdefault(change.key[:2], {})
-            of_type.setdefault(change.key, []).append((key, change))
+        touches: list[tuple[Key, Change | None]] = [(each.key, each) for each in plan.changes]
+        if plan.verdict == "unknown" and (xr := dump.get(plan.key)) is not None:
+            touches += ((key, None) for key in (plan.key, *dump.list_composed(xr)))
+        for key, change in touches:
+            touched.setdefault(key[:2], {}).setdefault(key, []).append((plan.key, change))
     return touched
 
 
 def relate(
     plans: Iterable[XrPlan], owners: Mapping[Key, Sequence[Key]], dump: Dump
 ) -> list[XrPlan]:
-    """Return all plans in their order; what other XRs change makes some unknown.
+    """Return all plans in one order; what other XRs change makes some unknown.
 
     ``owners`` are the XRs above each XR, its parent first.
     Their changes are those of the next reconcile then, and others may follow.
     """
-    related = sorted(plans, key=attrgetter("order"))
+    # Outer XRs come first, and those without an XRD last.
+    depths = {key: len(above) for key, above in owners.items()}
+    related = sorted(
+        plans, key=lambda each: (each.key not in depths, depths.get(each.key), each.key)
+    )
     unknown: set[Key] = set()
     while True:
         touched = find_touched(related, dump)
         former, related = related, []
         for plan in former:
-            key = plan.order[1]
+            key = plan.key
             shared = (
                 f"another XR adds {each.object}, too"
                 for each in plan.changes
                 for xr, other in touched[each.key[:2]][each.key]
-                if each.verb == other.verb == "add" and xr != key
+                if other is not None and each.verb == other.verb == "add" and xr != key
             )
             if plan.verdict == "unknown":
                 reason = None
@@ -105,11 +94,13 @@ def _find_required(plan: XrPlan, touched: Touched, dump: Dump) -> str | None:
         of_type = touched.get(type_, {})
         named = {(*type_, selector.namespace or "", selector.match_name or "")}
         for key in of_type.keys() & named if selector.match_name is not None else of_type:
-            others = (change for xr, change in of_type[key] if xr != plan.order[1])
-            for change in others:
-                if selector.match_name is not None or dump.may_select(
-                    selector, key, is_relabelled=change.path[:2] == _LABELS
+            for change in (each for xr, each in of_type[key] if xr != plan.key):
+                is_relabelled = change is None or change.path[:2] == _LABELS
+                if selector.match_name is None and not dump.may_select(
+                    selector, key, is_relabelled=is_relabelled
                 ):
-                    verb = "edits" if change.is_certain else "may edit"
-                    return f"a step requires {change.object}, which the change of another XR {verb}"
+                    continue
+                if change is None:
+                    return f'a step requires {key[1]} "{key[3]}", which an unknown XR may edit'
+                return f"a step requires {change.object}, which the change of another XR edits"
     return None

@@ -90,7 +90,7 @@ def test_object_of_an_unknown_xr_may_be_required(plan: Plan) -> None:
     live[1]["metadata"]["annotations"] = {}
     composition = yaml.safe_load(require(f"{BUCKET}, name: demo-0"))
     text = plan(xr(), *live, *reader(), composition)
-    assert 'unknown: a step requires Bucket "demo-0", which the change of another XR may' in text
+    assert 'unknown: a step requires Bucket "demo-0", which an unknown XR may edit\n' in text
     assert text.endswith("2 XRs looked at, 2 unknown.\n")
 
 
