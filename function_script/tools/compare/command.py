@@ -295,12 +295,9 @@ class _Subject:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
         if not manifests.text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
+        composition, live = self._document.value, [*dump.find_observed(xr).values()]
         inputs = RenderInputs(
-            xr=xr,
-            composition=self._document.value,
-            observed=[*dump.find_observed(xr).values()],
-            xrd=self._xrd,
-            cluster=dump,
+            xr=xr, composition=composition, observed=live, xrd=self._xrd, cluster=dump
         )
         # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparison):

@@ -132,9 +132,9 @@ class Reconcile:
             if name not in self.observed and _has_generated_name(name, manifest)
         ]
         changes = [*first.changes]
-        first_effects = {_effect(each) for each in changes}
+        ends = {(each.verb, each.resource, each.path, str(each.after)) for each in changes}
         for change in settled.changes:
-            if _effect(change) not in first_effects:
+            if (change.verb, change.resource, change.path, str(change.after)) not in ends:
                 later = replace(change, is_later=True)
                 if any(name in str(change.after) for name in generated):
                     later = replace(later, after=None, is_certain=False)
@@ -149,9 +149,10 @@ class Reconcile:
         if not (is_legacy(self.xrd) and manifests.text_at(xr, *place)):
             return
         keys = objects.find_path(self.xrd, ("spec", "connectionSecretKeys"))
-        old, new = (_read_details(each, keys) for each in (self.before, self.after))
+        old, new = map(_read_details, (self.before, self.after))
         for key in sorted(old.keys() | new):
-            if old.get(key) != new.get(key):
+            is_published = not isinstance(keys, list) or not keys or key in keys
+            if is_published and old.get(key) != new.get(key):
                 change = Change(
                     verb="change",
                     resource=None,
@@ -197,16 +198,10 @@ class Reconcile:
                 yield f'resource "{name}" (the next reconcile destroys its {live["kind"]})'
 
 
-def _read_details(rendering: Rendering, keys: Readable) -> dict[str, bytes]:
-    """Return the connection details that are published; ``keys`` are the only ones if any."""
-    for response in [*rendering.responses.values()][-1:]:
-        details = response.desired.composite.connection_details
-        return {
-            key: data
-            for key, data in details.items()
-            if not isinstance(keys, list) or not keys or key in keys
-        }
-    return {}
+def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
+    """Return the connection details that the last step desires."""
+    responses = [*rendering.responses.values()]
+    return responses[-1].desired.composite.connection_details if responses else {}
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
@@ -218,11 +213,6 @@ def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog
             yield f"{type_[1]} has no namespace: an XR with one cannot compose it"
     elif orphan and not manifests.namespace(new) and catalog.find(*type_):
         yield f"{type_[1]}: as {orphan} has no namespace, it gets none: rename the resource, too"
-
-
-def _effect(change: Change) -> tuple[object, ...]:
-    """Return what two changes have in common that end in the same."""
-    return change.verb, change.resource, change.path, str(change.after)
 
 
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:

@@ -28,7 +28,6 @@ from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.render.sides import Side, Sides
 from function_script.tools.validate.catalog import Catalog
 
-_MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
@@ -197,8 +196,8 @@ class Planner:
             if not name and key[:2] not in self._removed_xrds:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
-            if len(self._owners[key]) == _MAX_DEPTH:
-                reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
+            if len(self._owners[key]) == xr_plans.MAX_DEPTH:
+                reason = f"{xr_plans.MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
             new_name = self._find_name(new_xr)
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
@@ -323,14 +322,9 @@ class Planner:
         is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
             new_inputs, after[-1]
         )
+        catalog, xrd = self._catalog, new_inputs.xrd or {}
         following, *later = [
-            Reconcile(
-                observed=observed,
-                before=former,
-                after=latter,
-                catalog=self._catalog,
-                xrd=new_inputs.xrd or {},
-            )
+            Reconcile(observed=observed, before=former, after=latter, catalog=catalog, xrd=xrd)
             for former, latter in zip(before, after, strict=True)
         ]
         for each in (following, *later):
@@ -362,12 +356,9 @@ class Planner:
         )
 
     def _make_inputs(self, xr: Object, side: Side, observed: Iterable[Object] = ()) -> RenderInputs:
+        xrd, cluster = self._xrds.get(manifests.key_of(xr)[:2]), self._dump
         return RenderInputs(
-            xr=xr,
-            composition=side.composition,
-            observed=[*observed],
-            xrd=self._xrds.get(manifests.key_of(xr)[:2]),
-            cluster=self._dump,
+            xr=xr, composition=side.composition, observed=[*observed], xrd=xrd, cluster=cluster
         )
 
     def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
@@ -515,7 +506,7 @@ def _find_owners(dump: Dump, types: Iterable[tuple[str, str]]) -> dict[Key, list
     owners: dict[Key, list[Key]] = {key: [] for key in owner_uids}
     for key, above in owners.items():
         parent = keys_by_uid.get(owner_uids[key])
-        while parent is not None and len(above) < _MAX_DEPTH:
+        while parent is not None and len(above) < xr_plans.MAX_DEPTH:
             above.append(parent)
             parent = keys_by_uid.get(owner_uids[parent])
     return owners

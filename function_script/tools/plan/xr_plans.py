@@ -16,6 +16,7 @@ Touched: TypeAlias = dict[tuple[str, str], dict[Key, list[tuple[Key, Change | No
 """The changes by the type and key of the object, each with its XR; None if it is not known."""
 
 _LABELS: Final = ("metadata", "labels")
+MAX_DEPTH: Final = 20
 BELOW: Final = "the XR above it is unknown, and may change it"
 
 
@@ -59,9 +60,7 @@ def relate(
     """
     # Outer XRs come first, and those without an XRD last.
     depths = {key: len(above) for key, above in owners.items()}
-    related = sorted(
-        plans, key=lambda each: (each.key not in depths, depths.get(each.key), each.key)
-    )
+    related = sorted(plans, key=lambda each: (depths.get(each.key, MAX_DEPTH), each.key))
     unknown: set[Key] = set()
     while True:
         touched = find_touched(related, dump)
