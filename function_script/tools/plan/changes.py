@@ -142,6 +142,16 @@ class Reconcile:
         refusals = [*dict.fromkeys((*first.refusals, *settled.refusals))]
         return replace(settled, changes=changes, refusals=refusals)
 
+    def add_later_deletions(self, first: Outcome, last: Rendering) -> Outcome:
+        """Return also the objects that go until the ``last`` reconcile, unless that fails."""
+        gone = first.manifests.keys() & self.observed.keys() - last.result.resources.keys()
+        changes, remaining = [*first.changes], {**first.manifests}
+        for name in () if last.result.failure else sorted(gone):
+            change = of_object("destroy", name, self.observed[name])
+            changes.append(_place(self.before.positions, replace(change, is_later=True)))
+            del remaining[name]
+        return replace(first, changes=changes, manifests=remaining)
+
     def _find_details(self) -> Iterator[Change]:
         """Yield the keys of the connection Secret that change, which only legacy XRs have."""
         xr = self.after.result.file

@@ -6,7 +6,7 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -310,11 +310,14 @@ class Planner:
             return replace(plan, verdict="invalid", reason=refusal)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
-        before = self._run("before", old, old_inputs, answers)
+        before = [self._run("before", old, old_inputs, answers)]
+        after = [self._run("after", new, new_inputs, answers)]
+        if self._until_ready:
+            before.append(self._run("before", old, old_inputs, answers, *before))
+            after.append(self._run("after", new, new_inputs, answers, *after))
         if failure := before[-1].result.failure:
             message = f"before the change it fails: {failure.diagnostics[0].message}"
             raise UnknownError(self._explain(message, old_inputs, before[-1]))
-        after = self._run("after", new, new_inputs, answers)
         if failure := after[-1].result.failure:
             reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
@@ -331,13 +334,15 @@ class Planner:
             if clash := each.find_clash(self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
         outcome = following.find()
-        for each in later:
-            outcome = each.add_later(outcome)
+        if later:
+            outcome = later[0].add_later(outcome)
+        elif outcome.changes:
+            # What is added or changed may take the place of something when it is ready.
+            last = self._run("after", new, new_inputs, answers, *after)
+            outcome = following.add_later_deletions(outcome, last)
         self._hand_down(outcome.changes, outcome.manifests, observed)
-        if own := {each.path[:1] for each in outcome.changes if each.resource is None}:
-            has_status = (changes.DETAILS,) not in own
-            status = changes.status_of(after[-1], self._catalog) if has_status else None
-            self._hand_up(xr, status)
+        parts = {each.path[0] for each in outcome.changes if each.resource is None}
+        self._hand_up(xr, parts, changes.status_of(after[-1], self._catalog))
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         if is_hidden:
@@ -388,14 +393,13 @@ class Planner:
         return ""
 
     def _run(
-        self, when: str, side: Side, inputs: RenderInputs, answers: Answers
-    ) -> list[Rendering]:
-        """Return the rendering of the next reconcile, and that of the last one if asked for."""
+        self, when: str, side: Side, inputs: RenderInputs, answers: Answers, *first: Rendering
+    ) -> Rendering:
+        """Return the rendering of the next reconcile; with that as ``first``, that of the last."""
         try:
-            first = sides.render(self._dump, side, inputs, answers)
-            if not self._until_ready:
-                return [first]
-            return [first, sides.settle(self._dump, side, inputs, first, answers)]
+            if first:
+                return sides.settle(self._dump, side, inputs, answers, first[0])
+            return sides.render(self._dump, side, inputs, answers)
         except FatalError as error:
             message = error.diagnostics[0].message
             message = f"{when} the change it cannot be rendered: {message}"
@@ -439,19 +443,16 @@ class Planner:
                     reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
                     self._later.append(replace(self._start(live), reason=reason))
 
-    def _hand_up(self, xr: Object, status: Object | None) -> None:
-        """Note that the XR above reads the status of an XR, which the change makes another one.
-
-        ``status`` is None if the connection details change.
-        """
+    def _hand_up(self, xr: Object, parts: Collection[str], status: Object) -> None:
+        """Note that the XR above reads ``parts`` of an XR, which the change makes other ones."""
         owners = self._owners[manifests.key_of(xr)]
-        above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
+        above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners and parts else None
         if above is None:
             return
-        part = "connection Secret" if status is None else "status"
+        part = "connection Secret" if changes.DETAILS in parts else "status"
         reason = f"a step of it may read the {part} of {manifests.describe(xr)}, which changes"
         unknown = replace(self._start(above), reason=reason)
-        if status is None:
+        if changes.DETAILS in parts:
             self._later.append(unknown)
             return
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
@@ -466,7 +467,7 @@ class Planner:
             new = sides.render(self._dump, side, replace(inputs, observed=observed), {})
             if sides.answer(old) != sides.answer(new):
                 self._later.append(unknown)
-                self._hand_up(above, changes.status_of(new, self._catalog))
+                self._hand_up(above, {"status"}, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
 

@@ -73,7 +73,7 @@ def render(dump: Dump, side: Side, inputs: RenderInputs, answers: Answers) -> Re
 
 
 def settle(
-    dump: Dump, side: Side, inputs: RenderInputs, first: Rendering, answers: Answers
+    dump: Dump, side: Side, inputs: RenderInputs, answers: Answers, first: Rendering
 ) -> Rendering:
     """Render again with all ready that is composed, until nothing changes; return the last.
 
