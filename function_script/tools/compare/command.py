@@ -175,12 +175,11 @@ class _Composition(NamedTuple):
 def _find_compositions(file: searching.File, options: Options) -> Iterator[_Composition]:
     """Yield the Compositions in a file; the XRDs of the dump are behind those beside it."""
     live = [each for each in options.definitions if xrds.is_xrd(each)]
+    near, behind = (Definitions(project=options.project, xrds=each) for each in ([], live))
     for document in file.documents:
         if manifests.text_at(document.value, "kind") == manifests.COMPOSITION[1]:
-            definitions = Definitions(project=options.project)
-            xrd = definitions.find_xrd_of(document, file.documents)
-            others = Definitions(project=options.project, xrds=live)
-            yield _Composition(document, xrd or others.find_xrd_of(document))
+            xrd = near.find_xrd_of(document, file.documents)
+            yield _Composition(document, xrd or behind.find_xrd_of(document))
 
 
 def _find_captured(

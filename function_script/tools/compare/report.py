@@ -34,7 +34,8 @@ def make(rows: Sequence[Row], *, shows_all: bool) -> console.Report:
     totals = [*_list_totals(rows)]
     # A table ends a cell at this character, in code as well.
     cells = [console.to_code(title).replace("|", "\\|") for title in titles]
-    table = [
+    table = ["| Composition | compared | |", "|---|---:|---|"]
+    table += [
         f"| {cell} | {number} | {row.verdict} |"
         for cell, number, row in zip(cells, counts, rows, strict=True)
     ]
@@ -44,12 +45,7 @@ def make(rows: Sequence[Row], *, shows_all: bool) -> console.Report:
         value={"compositions": [_to_object(row) for row in rows]},
         head=["\n".join(lines)] if lines else [],
         details=["\n".join(details)] if shows_all and details else [],
-        markdown_head=[
-            "| Composition | compared | |",
-            "|---|---:|---|",
-            *table,
-            *([""] if entries else []),
-        ],
+        markdown_head=[*table, *([""] if entries else [])],
         markdown_end=["", *totals],
     )
 

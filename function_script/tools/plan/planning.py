@@ -231,7 +231,7 @@ class Planner:
 
     def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
-        revision = _read_revision(xr)
+        revision = manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
         if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
@@ -272,11 +272,9 @@ class Planner:
         if halt := _find_halt(xr):
             raise UnknownError(f"{halt}, and the XR above it ends that")
         policies = [_read_policy(each) for each in (xr, new_xr)]
-        paths = [(*each, "compositionRevisionSelector") for each in manifests.MACHINERY]
-        selections = [
-            [_read_revision(each), *(objects.find_path(each, path) for path in paths)]
-            for each in (xr, new_xr)
-        ]
+        fields = ("compositionRevisionSelector", "compositionRevisionRef")
+        paths = [(*place, field) for place in manifests.MACHINERY for field in fields]
+        selections = [[objects.find_path(each, path) for path in paths] for each in (xr, new_xr)]
         follows = policies == ["Manual", "Automatic"]
         is_other = policies != ["Manual", "Manual"] and selections[0] != selections[1]
         if is_other or (follows and new_name not in self._new):
@@ -443,7 +441,7 @@ class Planner:
                     reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
                     self._later.append(replace(self._start(live), reason=reason))
 
-    def _hand_up(self, xr: Object, parts: Collection[str], status: Object) -> None:
+    def _hand_up(self, xr: Object, parts: Collection[object], status: Object) -> None:
         """Note that the XR above reads ``parts`` of an XR, which the change makes other ones."""
         owners = self._owners[manifests.key_of(xr)]
         above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners and parts else None
@@ -490,10 +488,6 @@ def _read_enforced(xrd: Object) -> str:
 
 def _read_policy(xr: Object) -> str:
     return manifests.text_at_machinery(xr, "compositionUpdatePolicy") or "Automatic"
-
-
-def _read_revision(xr: Object) -> str:
-    return manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
 
 
 def _find_owners(dump: Dump, types: Iterable[tuple[str, str]]) -> dict[Key, list[Key]]:
