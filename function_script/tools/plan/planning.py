@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -121,7 +122,8 @@ class Planner:
         """Plan an XR that the change does not concern, but for ``kinds`` that its steps require."""
         plan = replace(self._start(xr), verdict="unchanged")
         text = ""
-        try:
+        # What it requires is not known then.
+        with suppress(FatalError, UnknownError):
             side = self._find_old(xr, plan.composition)
             text = str(side.composition.get("spec"))
             if _find_halt(xr) or not _REQUIRES.search(text):
@@ -130,9 +132,6 @@ class Planner:
             rendering = side.render(inputs)
             if rendering.result.failure is None:
                 return replace(plan, requires=_list_required(rendering))
-        except (FatalError, UnknownError):
-            # What it requires is not known: the reason is below.
-            pass
         if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
             return plan
         reason = "a step may require what the change edits, and it cannot be rendered"
@@ -176,11 +175,9 @@ class Planner:
     def _start(self, xr: Object) -> XrPlan:
         """Return the plan of an XR of which nothing is known yet."""
         key = manifests.key_of(xr)
-        return XrPlan(
-            key=key,
-            xr="/".join(part for part in key[1:] if part),
-            composition=manifests.text_at_machinery(xr, "compositionRef", "name"),
-        )
+        label = "/".join(part for part in key[1:] if part)
+        name = manifests.text_at_machinery(xr, "compositionRef", "name")
+        return XrPlan(key=key, xr=label, composition=name)
 
     def _plan_xr(self, key: Key) -> XrPlan | None:
         """Plan one XR; None for one that the change does not concern."""
@@ -334,8 +331,8 @@ class Planner:
         outcome = following.find()
         if later:
             outcome = later[0].add_later(outcome)
-        elif outcome.changes:
-            # What is added or changed may take the place of something when it is ready.
+        elif any(each.verb == "add" for each in outcome.changes):
+            # What is added may take the place of something when it is ready.
             last = self._run("after", new, new_inputs, answers, *after)
             outcome = following.add_later_deletions(outcome, last)
         self._hand_down(outcome.changes, outcome.manifests, observed)
@@ -398,9 +395,13 @@ class Planner:
             if first:
                 return sides.settle(self._dump, side, inputs, answers, first[0])
             return sides.render(self._dump, side, inputs, answers)
+        except UnknownError:
+            # The next reconcile is known all the same.
+            if self._until_ready or not first:
+                raise
+            return first[0]
         except FatalError as error:
-            message = error.diagnostics[0].message
-            message = f"{when} the change it cannot be rendered: {message}"
+            message = f"{when} the change it cannot be rendered: {error.diagnostics[0].message}"
             raise UnknownError(self._explain(message, inputs)) from error
 
     def _explain(
