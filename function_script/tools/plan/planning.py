@@ -331,8 +331,8 @@ class Planner:
         outcome = following.find()
         if later:
             outcome = later[0].add_later(outcome)
-        elif any(each.verb == "add" for each in outcome.changes):
-            # What is added may take the place of something when it is ready.
+        elif any(each.verb in {"add", "destroy"} for each in outcome.changes):
+            # What is added may take the place of something, and what goes was there for something.
             last = self._run("after", new, new_inputs, answers, *after)
             outcome = following.add_later_deletions(outcome, last)
         self._hand_down(outcome.changes, outcome.manifests, observed)

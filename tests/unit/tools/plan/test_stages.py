@@ -69,6 +69,17 @@ def test_later_reconciles_are_announced(plan: Plan, program: str, expected: list
         assert sorted(changes) == announced
 
 
+def test_resource_that_goes_because_another_one_is_gone_is_announced(plan: Plan) -> None:
+    """The next reconcile still has it."""
+    other = BUCKET.format(name="bucket-1", size=1)
+    waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", other)
+    plan.write("composition.yaml", HEAD + OLD + waiting, HEAD + waiting)
+    text = plan(xr(), *buckets())
+    assert 'destroy: 1 object of 1 XR: Bucket "demo-0"\n' in text
+    assert 'destroy: 1 object of 1 XR, later: Bucket "demo-1"\n' in text
+    assert "Plan: 0 to add, 0 to change, 2 to destroy.\n" in text
+
+
 def test_resource_that_goes_between_two_reconciles_is_unknown(plan: Plan) -> None:
     """The first and the last reconcile have it."""
     waiting = LATER.replace("BODY", LAST)
