@@ -7,6 +7,7 @@ from support.function_servers import serving
 from support.plans import COMPOSITION, HEAD, Plan, buckets, xr
 
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.values import Object
 
 LIVE = [xr(count=1), *buckets(count=1)]
 BUCKET = """\
@@ -74,7 +75,8 @@ def test_resource_that_goes_because_another_one_is_gone_is_announced(plan: Plan)
     other = BUCKET.format(name="bucket-1", size=1)
     waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", other)
     plan.write("composition.yaml", HEAD + OLD + waiting, HEAD + waiting)
-    text = plan(xr(), *buckets())
+    status: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
+    text = plan(xr(), *({**each, "status": status} for each in buckets()))
     assert 'destroy: 1 object of 1 XR: Bucket "demo-0"\n' in text
     assert 'destroy: 1 object of 1 XR, later: Bucket "demo-1"\n' in text
     assert "Plan: 0 to add, 0 to change, 2 to destroy.\n" in text
