@@ -109,7 +109,7 @@ class Row:
 
     def attempt(self, label: str, run_: Callable[[Comparison], object]) -> bool:
         """Add what a run compares; report whether both sides answered all of it."""
-        comparison = Comparison(label=label)
+        comparison = Comparison(label)
         reasons: Sequence[Diagnostic] = ()
         try:
             run_(comparison)

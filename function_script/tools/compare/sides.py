@@ -1,7 +1,7 @@
 """The sides of a comparison: two functions in one pipeline, or two versions of a pipeline."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from function_script import inputs
@@ -40,7 +40,6 @@ _MAX_VALUE: Final = 80
 _MAX_ERROR: Final = 400
 
 
-@dataclass(slots=True, kw_only=True)
 class Comparison:
     """The differences of the answers to an XR or a request, which ``label`` names.
 
@@ -48,10 +47,11 @@ class Comparison:
     ``refusal`` is the error here if both sides refuse the last request that they got.
     """
 
-    label: str
-    changes: dict[Place, Change] = field(default_factory=dict)
-    named: set[Named] = field(default_factory=set)
-    refusal: str | None = None
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.changes: dict[Place, Change] = {}
+        self.named: set[Named] = set()
+        self.refusal: str | None = None
 
 
 class Answer(NamedTuple):
