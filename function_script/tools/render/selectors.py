@@ -26,13 +26,10 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
         for name, selector in {**call.step.resources, **call.reply.required()}.items():
             near = source.store.find_near(selector)
             if near is not None and not source.select(selector).items:
+                message = f'required resource "{name}" was not found: {near}'
+                problem = Diagnostic(message=message, code=Code("unselected", name))
                 span = rendering.positions.find_requirement(call.step, name)
-                yield Diagnostic(
-                    message=f'required resource "{name}" was not found: {near}',
-                    span=span,
-                    excerpt=rendering.positions.excerpt(span),
-                    code=Code("unselected", name),
-                )
+                yield rendering.positions.show(problem, span)
 
 
 def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
@@ -55,16 +52,14 @@ def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
             if is_other and _shows_all_pods(rendering):
                 hint = f"{keys.pop()}: {value}"
             if hint is not None:
-                position = rendering.positions.nearest_line(name, ("spec", "selector", key))
-                span = None if position is None else position.span
-                yield Diagnostic(
+                problem = Diagnostic(
                     message=f'Service "{name}" selects no pods: none composed here has the label '
                     f"{key}: {value}",
                     hint=f"they have {hint}",
-                    span=span,
-                    excerpt=rendering.positions.excerpt(span),
                     code=Code("unselected", name),
                 )
+                position = rendering.positions.nearest_line(name, ("spec", "selector", key))
+                yield rendering.positions.show(problem, position and position.span)
 
 
 def _shows_all_pods(rendering: Rendering) -> bool:
