@@ -1,4 +1,4 @@
-"""Selectors of a run that select nothing for a slip: those of requirements, and of Services."""
+"""Names in a run that nothing has: in selectors of requirements and Services, and of ports."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,9 +6,10 @@ from typing import Final
 from function_script.request import objects
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
+from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.validate import builtin, pods
+from function_script.tools.validate import builtin, server_rules
 
 _SERVICE: Final = ("v1", "Service")
 
@@ -19,6 +20,7 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
     They are those of requirements, and of composed Services.
     """
     yield from _find_services(rendering)
+    yield from _find_ports(rendering)
     source = rendering.result.requirements
     if source is None:
         return
@@ -38,7 +40,7 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
 def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
     """Yield the Services that select no pods of a pipeline for a slip in their selector alone."""
     resources = rendering.result.resources
-    templates = [*filter(None, map(pods.find_labels, resources.values()))]
+    templates = [*filter(None, map(server_rules.find_labels, resources.values()))]
     for name, resource in resources.items():
         selector = manifests.texts_at(resource, "spec", "selector")
         if objects.api_version_and_kind(resource) != _SERVICE:
@@ -55,16 +57,52 @@ def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
             if is_other and _shows_all_pods(rendering):
                 hint = f"{keys.pop()}: {value}"
             if hint is not None:
-                position = rendering.positions.nearest_line(name, ("spec", "selector", key))
-                span = None if position is None else position.span
-                yield Diagnostic(
-                    message=f'Service "{name}" selects no pods: none composed here has the label '
-                    f"{key}: {value}",
-                    hint=f"they have {hint}",
-                    span=span,
-                    excerpt=rendering.positions.excerpt(span),
-                    code=Code("unselected", name),
-                )
+                message = f"selects no pods: none composed here has the label {key}: {value}"
+                place = (name, ("spec", "selector", key))
+                yield _note(rendering, *place, f'Service "{name}" {message}', f"they have {hint}")
+
+
+def _find_ports(rendering: Rendering) -> Iterator[Diagnostic]:
+    """Yield the names of ports that a probe's container, or the pods of a Service, do not have."""
+    resources = rendering.result.resources
+    for name, resource in resources.items():
+        for above, container, ports in server_rules.find_containers(resource):
+            for below, port in server_rules.find_probed_ports(container):
+                if port not in ports:
+                    container_name = manifests.text_at(container, "name")
+                    message = f'container "{container_name}" has no port "{port}" to probe'
+                    hint = suggest(port, tuple(ports))
+                    yield _note(rendering, name, (*above, *below), message, hint)
+        selector = manifests.texts_at(resource, "spec", "selector")
+        if not selector or objects.api_version_and_kind(resource) != _SERVICE:
+            continue
+        pods = [
+            {port for _, _, ports in server_rules.find_containers(each) for port in ports}
+            for each in resources.values()
+            if selector.items() <= server_rules.find_labels(each).items()
+        ]
+        for index, item in enumerate(manifests.objects_at(resource, "spec", "ports")):
+            port = manifests.text_at(item, "targetPort")
+            if port and pods and not any(port in each for each in pods):
+                message = f'the pods that Service "{name}" selects here have no port "{port}"'
+                hint = suggest(port, tuple(sorted(set().union(*pods))))
+                path = ("spec", "ports", index, "targetPort")
+                yield _note(rendering, name, path, message, hint)
+
+
+def _note(
+    rendering: Rendering, name: str, path: objects.Path, message: str, hint: str | None
+) -> Diagnostic:
+    """Return a diagnostic at the line that wrote a value of a composed resource."""
+    position = rendering.positions.nearest_line(name, path)
+    span = None if position is None else position.span
+    return Diagnostic(
+        message=message,
+        hint=hint,
+        span=span,
+        excerpt=rendering.positions.excerpt(span),
+        code=Code("unselected", name),
+    )
 
 
 def _shows_all_pods(rendering: Rendering) -> bool:

@@ -1,7 +1,7 @@
 """Kubernetes' own kinds: their schemas, and what no schema says of them.
 
 The schemas are those of one release, see `VERSION`: all fields with their types, and which are
-required. Values of a field, such as the names of policies, are not in them.
+required. A table adds the values of fields that the API server's code alone knows.
 """
 
 import json
@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
+from function_script.engines.tables import read_rows
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.problems import ProblemList, suggest
@@ -149,7 +150,20 @@ def _load() -> _Release:
     for schema, type_ in zip(schemas, types, strict=True):
         fields: Object = {name: _schema(below, schemas) for name, below in type_["fields"].items()}
         schema |= {"type": "object", "required": [*type_["required"]], "properties": fields}
-    return _Release(data["version"], data["kinds"], schemas)
+    release = _Release(data["version"], data["kinds"], schemas)
+    for api_version, kind, path, keywords in read_rows("kubernetes_values", Path(__file__).parent):
+        # The types of a release are shared: the rows of a Pod count for all templates of pods.
+        *above, name = path.split(".")
+        holder = schemas[int(release.kinds[api_version][kind])]
+        for part in above:
+            field = structural_schema.properties(holder)[part]
+            holder = structural_schema.items(field) or field
+        field = structural_schema.properties(holder)[name]
+        holder["properties"] = {
+            **structural_schema.properties(holder),
+            name: {**field, **json.loads(keywords)},
+        }
+    return release
 
 
 def _schema(name: str, schemas: Sequence[Object]) -> Object:

@@ -146,7 +146,9 @@ class _Walk:
             fault = f"should be at least {int(shortest)} chars long"
             yield wording.invalid(path, text, fault)
         elif isinstance(pattern, str) and (fault := self._mismatch(pattern, text, path)):
-            yield wording.invalid(path, text, f"should match '{fault}'")
+            is_number = text.isdecimal() and schema.get(structural_schema.INT_OR_STRING) is True
+            hint = "leave the quotes out, or make it a number" if is_number else None
+            yield replace(wording.invalid(path, text, f"should match '{fault}'"), hint=hint)
 
     def _mismatch(self, pattern: str, text: str, path: str) -> str:
         """Return the pattern if a text does not match it, with the fault of an invalid pattern."""
