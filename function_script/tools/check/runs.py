@@ -89,7 +89,8 @@ _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
 _MAX_RECONCILES: Final = 4
-_TIMEOUT_SECONDS: Final = 5.0
+# A machine may be busy: of CPU time a run has less by default.
+_TIMEOUT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,7 +452,7 @@ def _judge(
         located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
         return None, [
             *(
-                Finding.of(rules.RUN if is_certain else rules.DOUBT, problem, failure.step.name)
+                Finding.of(_choose_rule(problem, is_certain=is_certain), problem, failure.step.name)
                 for problem, is_certain in located
             ),
             *unselected,
@@ -466,6 +467,14 @@ def _judge(
     hints = {each.span: each.hint for each in doubts if each.span is not None}
     faults = _find_schema_faults(subject, run, rendering, hints)
     return rendering.result, [*faults, *warnings, *unselected, *_find_slips(subject, run)]
+
+
+def _choose_rule(problem: Diagnostic, *, is_certain: bool) -> rules.Rule:
+    """Return the rule of a failure: what is too slow here may be fast enough on a server."""
+    if not is_certain:
+        return rules.DOUBT
+    is_slow = problem.kind == "limit" and problem.code == Code("limit", "time")
+    return rules.DOUBTFUL if is_slow else rules.RUN
 
 
 def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
@@ -543,7 +552,7 @@ def _locate(
         else:
             step_input, step = ours
             located = author_positions.map_to_source(problem, step_input, subject.programs)
-            is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
+            is_certain = problem.kind != "refusal" and _is_of_xr(problem, step, run)
             if problem.code is not None and problem.code.name == "undesired":
                 # A step that was left out may desire the name.
                 is_certain = not rendering.skipped and (
@@ -565,7 +574,9 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     """Report whether an error is about the XR for certain, and not about what is not at hand."""
     span = problem.span
     if span is None:
-        return False
+        # A run that waited for a CPU has no code.
+        is_limit = problem.kind == "limit" and problem.code is not None
+        return is_limit and not _may_read_outside(step, run)
     if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span, run):
         return True
     lint, line = step.language.lint, _lines_from(step, span)[0]
