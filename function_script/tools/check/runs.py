@@ -84,6 +84,8 @@ _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 _METADATA: Final = re.compile(
     r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
 )
+# The text "example" in base64.
+_SECRET: Final = "ZXhhbXBsZQ=="
 _KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
@@ -135,14 +137,26 @@ class Subject:
 class Run:
     """The inputs of a run; ``label`` names its XR. ``is_late``: it follows another one.
 
-    ``is_at_hand``: nobody made up the XR.
+    ``is_at_hand``: nobody made up the XR. ``has_secrets``: credentials are made up.
     """
 
     inputs: RenderInputs
     label: str
     is_late: bool = False
     is_at_hand: bool = False
+    has_secrets: bool = False
     invented: frozenset[objects.Path] = frozenset()
+
+    def complete(self, secrets: Iterable[Object]) -> Run:
+        """Return the run with those ``secrets`` whose names no credentials at hand have."""
+        objects_ = (*self.inputs.credentials, *self.inputs.required, *self.inputs.observed)
+        names = {manifests.key_of(each)[2:] for each in objects_}
+        absent = [each for each in secrets if manifests.key_of(each)[2:] not in names]
+        if not absent:
+            return self
+        inputs = replace(self.inputs, credentials=[*self.inputs.credentials, *absent])
+        label = f"{self.label}, with credentials that are made up"
+        return replace(self, inputs=inputs, label=label, has_secrets=True)
 
     def note(self, problem: Diagnostic) -> Diagnostic:
         """Return a problem of the run with its XR."""
@@ -207,10 +221,13 @@ def find(
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
     render = Renderer(pool, index, rendering)
-    for key, run in _follow(sequences, results):
+    secrets = [*_make_up_secrets(subject, pipeline)]
+    for key, each in _follow(sequences, results):
+        run = each.complete(secrets)
         results[key], findings = _judge(subject, run, render, branches)
-        if run.is_late:
-            findings = [each for each in findings if _is_fixed(each)]
+        if run.is_late or run.has_secrets:
+            others = () if run.is_late else (rules.RUN.name, rules.DOUBT.name)
+            findings = [each for each in findings if each.rule in others or _is_fixed(each)]
         for finding in findings:
             place = finding.place or finding.diagnostic.message
             is_warning = finding.rule == rules.DOUBTFUL.name
@@ -232,6 +249,24 @@ def find(
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
+
+
+def _make_up_secrets(subject: Subject, pipeline: Iterable[steps.Step]) -> Iterator[Object]:
+    """Yield the Secrets of a pipeline's credentials, with the keys that its programs read."""
+    keys = {
+        (read.path[1], str(read.path[-1]))
+        for _, step in subject.inputs
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[:1] == ("credentials",) and len(read.path) > len(("credentials", "name"))
+    }
+    for step in pipeline:
+        for name, (namespace, secret) in step.credentials.items():
+            yield {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": secret, "namespace": namespace},
+                "data": {key: _SECRET for owner, key in keys if owner == name},
+            }
 
 
 def _follow(
@@ -580,16 +615,17 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span, run):
         return True
     lint, line = step.language.lint, _lines_from(step, span)[0]
-    # A value that is written out in a template, or a line that is no YAML for a sign is missing.
-    if (problem.field or (problem.hint and lacks_sign(line))) and any(
-        source.name == span.name and text.split("\n")[span.line - 1] == line
-        for source, text in lint.find_documents(step.program)
-    ):
+    # A value that is written out in a template, or a line that is no YAML for a sign is missing, or
+    # that does not follow the one before.
+    is_alone = bool(problem.field or (problem.hint and lacks_sign(line)))
+    if (is_alone or not problem.code) and _is_constant(step, span, 1 if is_alone else 2):
         return True
     # A value that is written out in a script; of a field that is absent, this is another one.
     literal = _LITERAL.match(line, (span.column or 1) - 1)
     if literal is not None and objects.read_path(problem.field)[-1:] == (literal["key"],):
         return True
+    if run.has_secrets:
+        return False
     # Of a path of several names, each name is a read, and the last one is what the line has.
     reads = [
         read.path
@@ -618,6 +654,15 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
             for path in reads
         )
         and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
+    )
+
+
+def _is_constant(step: Step, span: Span, count: int) -> bool:
+    """Report whether a template writes out the last ``count`` lines up to a position."""
+    lines = slice(max(0, span.line - count), span.line)
+    return any(
+        source.name == span.name and text.split("\n")[lines] == source.text.split("\n")[lines]
+        for source, text in step.language.lint.find_documents(step.program)
     )
 
 
