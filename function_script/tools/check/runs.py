@@ -85,7 +85,7 @@ _METADATA: Final = re.compile(
     r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
 )
 # The text "example" in base64.
-_SECRET: Final = "ZXhhbXBsZQ=="
+_EXAMPLE: Final = "ZXhhbXBsZQ=="
 _KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
@@ -265,7 +265,7 @@ def _make_up_secrets(subject: Subject, pipeline: Iterable[steps.Step]) -> Iterat
                 "apiVersion": "v1",
                 "kind": "Secret",
                 "metadata": {"name": secret, "namespace": namespace},
-                "data": {key: _SECRET for owner, key in keys if owner == name},
+                "data": {key: _EXAMPLE for owner, key in keys if owner == name},
             }
 
 

@@ -7,6 +7,7 @@ patterns and formats.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
@@ -179,6 +180,7 @@ class _Walk:
         yield from _check_size(len(items), "Items", schema, path)
         if schema.get("uniqueItems") is True and len(set(map(_key, items))) < len(items):
             yield wording.invalid(path, "", "shouldn't contain duplicates")
+        yield from _check_identities(items, schema, path)
 
     def _check_object(self, value: Object, schema: Object, path: str) -> Iterator[Problem]:
         yield from _check_size(len(value), "Properties", schema, path)
@@ -281,6 +283,21 @@ def _check_number(value: float, schema: Object, path: str) -> Iterator[Problem]:
     if highest is not None and (value > highest or (excludes and value == highest)):
         than = "less than" if excludes else "less than or equal to"
         yield wording.invalid(path, value, f"should be {than} {wording.number(highest)}")
+
+
+def _check_identities(items: list[Value], schema: Object, path: str) -> Iterator[Problem]:
+    """Find items that a set has twice, or that have the keys of another item of a map."""
+    keys, kind = schema.get("x-kubernetes-list-map-keys"), schema.get("x-kubernetes-list-type")
+    if kind not in ("map", "set"):
+        return
+    counts: Counter[str] = Counter()
+    for index, item in enumerate(items):
+        identity = item
+        if kind == "map" and isinstance(keys, list) and isinstance(item, dict):
+            identity = {key: item[key] for key in map(str, keys) if key in item}
+        counts[_key(identity)] += 1
+        if counts[_key(identity)] > 1 and identity != {}:
+            yield wording.duplicate(structural_schema.at(path, index), identity)
 
 
 def _check_size(size: int, of: str, schema: Object, path: str) -> Iterator[Problem]:

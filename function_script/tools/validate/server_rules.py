@@ -35,6 +35,7 @@ _RESTARTS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 # The fields of which an object has one at most.
 _HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+_CONFIGURATIONS: Final = (("", "ConfigMap"), ("", "Secret"))
 _CRON_FIELDS: Final = 5
 _CONFIG_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _LABEL_KEY: Final = re.compile(
@@ -44,40 +45,57 @@ _LABEL_KEY: Final = re.compile(
 
 def compare(manifest: Object) -> Iterator[Problem]:
     """Find what no schema says of an object, as the API server does."""
-    group, kind, *_ = manifests.key_of(manifest)
+    type_ = manifests.key_of(manifest)[:2]
     spec = manifests.object_at(manifest, "spec")
-    above = _POD_TEMPLATES.get((group, kind))
+    above = _POD_TEMPLATES.get(type_)
     if above is not None:
-        yield from _compare_pods(manifest, (group, kind), above)
-    match group, kind:
-        case "batch", "CronJob":
-            yield from _compare_schedule(manifests.text_at(spec, "schedule"))
-        case "apps", "Deployment":
-            strategy = manifests.object_at(spec, "strategy")
-            if strategy.get("type") == "Recreate" and strategy.get("rollingUpdate") is not None:
-                text = "may not be specified when strategy `type` is 'Recreate'"
-                yield wording.denied("spec.strategy.rollingUpdate", text)
-        case "policy", "PodDisruptionBudget":
-            if None not in (spec.get("minAvailable"), spec.get("maxUnavailable")):
-                text = "minAvailable and maxUnavailable cannot be both set"
-                yield wording.refused("spec", spec, text)
-        case "", "Service":
-            yield from _compare_service(spec)
-        case "", "ConfigMap" | "Secret":
-            for part in ("data", "binaryData", "stringData"):
-                for key in manifests.object_at(manifest, part):
-                    if not _CONFIG_KEY.fullmatch(key):
-                        text = "a key must consist of alphanumeric characters, '-', '_' or '.'"
-                        yield wording.refused(format_path((part, key)), key, text)
-        case "autoscaling", "HorizontalPodAutoscaler":
-            least, most = (manifests.int_at(spec, f"{it}Replicas") for it in ("min", "max"))
-            if 0 < most < least:
-                text = "must be greater than or equal to `minReplicas`"
-                yield wording.refused("spec.maxReplicas", most, text)
-        case "rbac.authorization.k8s.io", "ClusterRoleBinding":
-            for index, subject in enumerate(manifests.objects_at(manifest, "subjects")):
-                if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
-                    yield wording.missing(format_path(("subjects", index, "namespace")))
+        yield from _compare_pods(manifest, type_, above)
+    if type_ == ("batch", "CronJob"):
+        yield from _compare_schedule(manifests.text_at(spec, "schedule"))
+    elif type_ == ("", "Service"):
+        yield from _compare_service(spec)
+    elif type_ in _CONFIGURATIONS:
+        yield from _compare_configuration(manifest)
+    else:
+        yield from _find_absent(type_, manifest)
+        yield from _compare_pair(type_, spec)
+
+
+def _find_absent(type_: tuple[str, str], manifest: Object) -> Iterator[Problem]:
+    """Find absent fields of types that other kinds, which need no such field, have as well."""
+    if type_ == ("rbac.authorization.k8s.io", "ClusterRoleBinding"):
+        for index, subject in enumerate(manifests.objects_at(manifest, "subjects")):
+            if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
+                yield wording.missing(format_path(("subjects", index, "namespace")))
+    elif type_ == ("", "PersistentVolumeClaim"):
+        for path in (("accessModes",), ("resources", "requests", "storage")):
+            if objects.find_path(manifest, ("spec", *path)) in (None, []):
+                yield wording.missing(format_path(("spec", *path)))
+
+
+def _compare_pair(type_: tuple[str, str], spec: Object) -> Iterator[Problem]:
+    """Find two fields that rule each other out."""
+    strategy = manifests.object_at(spec, "strategy")
+    is_recreate = strategy.get("type") == "Recreate" and strategy.get("rollingUpdate") is not None
+    if type_ == ("apps", "Deployment") and is_recreate:
+        text = "may not be specified when strategy `type` is 'Recreate'"
+        yield wording.denied("spec.strategy.rollingUpdate", text)
+    has_both = None not in (spec.get("minAvailable"), spec.get("maxUnavailable"))
+    if type_ == ("policy", "PodDisruptionBudget") and has_both:
+        yield wording.refused("spec", spec, "minAvailable and maxUnavailable cannot be both set")
+    least, most = (manifests.int_at(spec, f"{end}Replicas") for end in ("min", "max"))
+    if type_ == ("autoscaling", "HorizontalPodAutoscaler") and 0 < most < least:
+        text = "must be greater than or equal to `minReplicas`"
+        yield wording.refused("spec.maxReplicas", most, text)
+
+
+def _compare_configuration(manifest: Object) -> Iterator[Problem]:
+    """Find keys that no ConfigMap or Secret may have."""
+    for part in ("data", "binaryData", "stringData"):
+        for key in manifests.object_at(manifest, part):
+            if not _CONFIG_KEY.fullmatch(key):
+                text = "a key must consist of alphanumeric characters, '-', '_' or '.'"
+                yield wording.refused(format_path((part, key)), key, text)
 
 
 def compare_keys(manifest: Object) -> Iterator[Problem]:
@@ -86,7 +104,9 @@ def compare_keys(manifest: Object) -> Iterator[Problem]:
         for key in manifests.object_at(manifest, "metadata", part):
             # The API server compares annotations in lower case.
             if not _LABEL_KEY.fullmatch(key if part == "labels" else key.lower()):
-                text = "a key is a name, or a domain, a slash and a name: letters, digits, -, _ and ."
+                text = (
+                    "a key is a name, or a domain, a slash and a name: letters, digits, -, _ and ."
+                )
                 yield wording.refused(format_path(("metadata", part, key)), key, text)
 
 
@@ -174,7 +194,7 @@ def _compare_choice(
 def _compare_containers(
     pod: Object, volumes: Collection[str], above: objects.Path
 ) -> Iterator[Problem]:
-    """Find names in containers that are wrong, there twice, or those of volumes that are not there."""
+    """Find names in containers that are wrong or there twice, and volumes that are not there."""
     containers: set[str] = set()
     for part in ("initContainers", "containers"):
         for index, container in enumerate(manifests.objects_at(pod, part)):
@@ -186,15 +206,7 @@ def _compare_containers(
             elif name and not objects.is_label(name):
                 yield wording.refused(path, name, _NO_LABEL)
             containers.add(name)
-            ports = manifests.objects_at(container, "ports")
-            yield from _find_duplicates(ports, (*place, "ports"), "name")
-            for probe in _PROBES:
-                if value := manifests.object_at(container, probe):
-                    yield from _compare_choice(value, (*place, probe), "handler", _HANDLERS)
-            for number, variable in enumerate(manifests.objects_at(container, "env")):
-                if variable.get("value") and variable.get("valueFrom"):
-                    field = format_path((*place, "env", number, "valueFrom"))
-                    yield wording.refused(field, "", "may not be specified when `value` is not empty")
+            yield from _compare_container(container, place)
             mounts = manifests.objects_at(container, "volumeMounts")
             mounted = (*place, "volumeMounts")
             yield from _find_duplicates(mounts, mounted, "mountPath", "must be unique")
@@ -203,6 +215,19 @@ def _compare_containers(
                     hint = suggest(name, tuple(volumes))
                     absent = wording.absent(format_path((*mounted, number, "name")), name)
                     yield replace(absent, hint=hint)
+
+
+def _compare_container(container: Object, place: objects.Path) -> Iterator[Problem]:
+    """Find ports, probes and variables of which an API server takes one, and there are two."""
+    ports = manifests.objects_at(container, "ports")
+    yield from _find_duplicates(ports, (*place, "ports"), "name")
+    for probe in _PROBES:
+        if value := manifests.object_at(container, probe):
+            yield from _compare_choice(value, (*place, probe), "handler", _HANDLERS)
+    for index, variable in enumerate(manifests.objects_at(container, "env")):
+        if variable.get("value") and variable.get("valueFrom"):
+            path = format_path((*place, "env", index, "valueFrom"))
+            yield wording.refused(path, "", "may not be specified when `value` is not empty")
 
 
 def find_labels(resource: Object) -> dict[str, str]:
