@@ -86,6 +86,7 @@ _METADATA: Final = re.compile(
 )
 # The text "example" in base64.
 _EXAMPLE: Final = "ZXhhbXBsZQ=="
+_TIME: Final = Code("limit", "time")
 _KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
@@ -146,17 +147,6 @@ class Run:
     is_at_hand: bool = False
     has_secrets: bool = False
     invented: frozenset[objects.Path] = frozenset()
-
-    def complete(self, secrets: Iterable[Object]) -> Run:
-        """Return the run with those ``secrets`` whose names no credentials at hand have."""
-        objects_ = (*self.inputs.credentials, *self.inputs.required, *self.inputs.observed)
-        names = {manifests.key_of(each)[2:] for each in objects_}
-        absent = [each for each in secrets if manifests.key_of(each)[2:] not in names]
-        if not absent:
-            return self
-        inputs = replace(self.inputs, credentials=[*self.inputs.credentials, *absent])
-        label = f"{self.label}, with credentials that are made up"
-        return replace(self, inputs=inputs, label=label, has_secrets=True)
 
     def note(self, problem: Diagnostic) -> Diagnostic:
         """Return a problem of the run with its XR."""
@@ -221,9 +211,8 @@ def find(
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
     render = Renderer(pool, index, rendering)
-    secrets = [*_make_up_secrets(subject, pipeline)]
-    for key, each in _follow(sequences, results):
-        run = each.complete(secrets)
+    for key, planned in _follow(sequences, results):
+        run = _add_credentials(planned, subject, pipeline)
         results[key], findings = _judge(subject, run, render, branches)
         if run.is_late or run.has_secrets:
             others = () if run.is_late else (rules.RUN.name, rules.DOUBT.name)
@@ -251,22 +240,31 @@ def find(
     )
 
 
-def _make_up_secrets(subject: Subject, pipeline: Iterable[steps.Step]) -> Iterator[Object]:
-    """Yield the Secrets of a pipeline's credentials, with the keys that its programs read."""
-    keys = {
-        (read.path[1], str(read.path[-1]))
+def _add_credentials(run: Run, subject: Subject, pipeline: Iterable[steps.Step]) -> Run:
+    """Return a run with credentials that are not at hand, of the keys that its programs read."""
+    inputs = run.inputs
+    names = {manifests.key_of(it)[2:] for it in (*inputs.credentials, *inputs.required)}
+    reads = (
+        read.path
         for _, step in subject.inputs
         for read in step.language.lint.find_reads(step.program)
-        if read.path[:1] == ("credentials",) and len(read.path) > len(("credentials", "name"))
-    }
-    for step in pipeline:
-        for name, (namespace, secret) in step.credentials.items():
-            yield {
-                "apiVersion": "v1",
-                "kind": "Secret",
-                "metadata": {"name": secret, "namespace": namespace},
-                "data": {key: _EXAMPLE for owner, key in keys if owner == name},
-            }
+        if read.path[:1] == ("credentials",)
+    )
+    keys = {(path[1], str(path[-1])) for path in reads if len(path) > len(("credentials", "name"))}
+    absent: list[Object] = [
+        {
+            "metadata": {"name": secret, "namespace": namespace},
+            "data": {key: _EXAMPLE for owner, key in keys if owner == name},
+        }
+        for step in pipeline
+        for name, (namespace, secret) in step.credentials.items()
+        if (namespace, secret) not in names
+    ]
+    if not absent:
+        return run
+    inputs = replace(inputs, credentials=[*inputs.credentials, *absent])
+    label = f"{run.label}, with credentials that are made up"
+    return replace(run, inputs=inputs, label=label, has_secrets=True)
 
 
 def _follow(
@@ -487,7 +485,14 @@ def _judge(
         located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
         return None, [
             *(
-                Finding.of(_choose_rule(problem, is_certain=is_certain), problem, failure.step.name)
+                # What is too slow here may be fast enough on a server.
+                Finding.of(
+                    (rules.DOUBTFUL if problem.code == _TIME else rules.RUN)
+                    if is_certain
+                    else rules.DOUBT,
+                    problem,
+                    failure.step.name,
+                )
                 for problem, is_certain in located
             ),
             *unselected,
@@ -502,14 +507,6 @@ def _judge(
     hints = {each.span: each.hint for each in doubts if each.span is not None}
     faults = _find_schema_faults(subject, run, rendering, hints)
     return rendering.result, [*faults, *warnings, *unselected, *_find_slips(subject, run)]
-
-
-def _choose_rule(problem: Diagnostic, *, is_certain: bool) -> rules.Rule:
-    """Return the rule of a failure: what is too slow here may be fast enough on a server."""
-    if not is_certain:
-        return rules.DOUBT
-    is_slow = problem.kind == "limit" and problem.code == Code("limit", "time")
-    return rules.DOUBTFUL if is_slow else rules.RUN
 
 
 def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Names in a run that nothing has: in selectors of requirements and Services, and of ports."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 from function_script.request import objects
@@ -67,12 +68,13 @@ def _find_ports(rendering: Rendering) -> Iterator[Diagnostic]:
     resources = rendering.result.resources
     for name, resource in resources.items():
         for above, container, ports in server_rules.find_containers(resource):
-            for below, port in server_rules.find_probed_ports(container):
-                if port not in ports:
-                    container_name = manifests.text_at(container, "name")
-                    message = f'container "{container_name}" has no port "{port}" to probe'
-                    hint = suggest(port, tuple(ports))
-                    yield _note(rendering, name, (*above, *below), message, hint)
+            for probe, handler in product(server_rules.PROBES, ("httpGet", "tcpSocket")):
+                port = manifests.text_at(container, probe, handler, "port")
+                # A number in quotes is refused.
+                if port and port not in ports and not port.isdecimal():
+                    message = f'container "{container.get("name")}" has no port "{port}" to probe'
+                    path = (*above, probe, handler, "port")
+                    yield _note(rendering, name, path, message, suggest(port, tuple(ports)))
         selector = manifests.texts_at(resource, "spec", "selector")
         if not selector or objects.api_version_and_kind(resource) != _SERVICE:
             continue

@@ -96,7 +96,7 @@ def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objec
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
     metadata = find_unknown({"metadata": manifest.get("metadata")}, _METADATA, is_builtin=True)
-    metadata += server_rules.compare_keys(manifest)
+    metadata += server_rules.compare_metadata(manifest)
     if comparison is None:
         return [*catalog.find_misspelt(*objects.api_version_and_kind(manifest)), *metadata]
     problems = [*comparison.problems, *server_rules.compare(manifest), *metadata]

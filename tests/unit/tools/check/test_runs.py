@@ -486,11 +486,6 @@ LIMITS = {
         _script(*_RECURSION, 'if get_environment(req, "a", True): add(1)'),
         [],
     ),
-    "macros": (
-        _JINJA,
-        "{% macro add() %}{{ add() }}{% endmacro %}{{ add() }}\n" + _CONFIG,
-        ["failing-run"],
-    ),
     "items": (_GO, "{{ until 10000000 }}\n" + _CONFIG, ["failing-run"]),
     # What is too slow on this machine may be fast enough on a server.
     "time": (_STARLARK, _script("for i in range(1000000000):", "    i += 1"), ["doubtful"]),
@@ -521,7 +516,6 @@ WITH_SECRETS = {
     "yaml": (_CONFIG + "   y: a\n", ["failing-run"]),
     "schema": (_CONFIG + _WORKLOAD + "  replicas: a\n", ["schema"]),
     "yaml-of-a-value": (_CONFIG + "  y: {% $user %}\n   z: a\n", []),
-    "schema-of-a-value": (_CONFIG + _WORKLOAD + f"{_POD}  replicas: {{% $user %}}\n", []),
     "failure": (_CONFIG + "  y: {% fromJson $user | quote %}-{% $spec.size %}\n", []),
 }
 
