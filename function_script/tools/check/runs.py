@@ -244,25 +244,28 @@ def _add_credentials(run: Run, subject: Subject, pipeline: Iterable[steps.Step])
     """Return a run with credentials that are not at hand, of the keys that its programs read."""
     inputs = run.inputs
     names = {manifests.key_of(it)[2:] for it in (*inputs.credentials, *inputs.required)}
-    reads = (
+    absent = {
+        name: secret
+        for step in pipeline
+        for name, secret in step.credentials.items()
+        if secret not in names
+    }
+    if not absent:
+        return run
+    reads = [
         read.path
         for _, step in subject.inputs
         for read in step.language.lint.find_reads(step.program)
-        if read.path[:1] == ("credentials",)
-    )
-    keys = {(path[1], str(path[-1])) for path in reads if len(path) > len(("credentials", "name"))}
-    absent: list[Object] = [
-        {
-            "metadata": {"name": secret, "namespace": namespace},
-            "data": {key: _EXAMPLE for owner, key in keys if owner == name},
-        }
-        for step in pipeline
-        for name, (namespace, secret) in step.credentials.items()
-        if (namespace, secret) not in names
+        if read.path[:1] == ("credentials",) and len(read.path) > len(("credentials", "name"))
     ]
-    if not absent:
-        return run
-    inputs = replace(inputs, credentials=[*inputs.credentials, *absent])
+    made_up: list[Object] = [
+        {
+            "metadata": {"namespace": namespace, "name": secret},
+            "data": {str(path[-1]): _EXAMPLE for path in reads if path[1] == name},
+        }
+        for name, (namespace, secret) in absent.items()
+    ]
+    inputs = replace(inputs, credentials=[*inputs.credentials, *made_up])
     label = f"{run.label}, with credentials that are made up"
     return replace(run, inputs=inputs, label=label, has_secrets=True)
 

@@ -21,6 +21,8 @@ from function_script.tools.validate.report import Problem
 
 _FILE: Final = "kubernetes.json.xz"
 _INT32: Final = 1 << 31
+# A keyword of ours, which a kind without it does not have for certain.
+_CLUSTER_SCOPED: Final = "x-cluster-scoped"
 # The names that `docs/generate/kubernetes_schemas.py` writes.
 _SCALARS: Final[dict[str, Object]] = {
     "any": {structural_schema.PRESERVE: True},
@@ -34,18 +36,6 @@ _SCALARS: Final[dict[str, Object]] = {
     "int-or-text": {structural_schema.INT_OR_STRING: True},
     "quantity": {structural_schema.QUANTITY: True},
 }
-
-
-# Kinds that have no namespace. A schema does not tell it, and a kind that is missing here counts as
-# one with a namespace.
-_CLUSTER_SCOPED: Final = """\
-APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
-ClusterTrustBundle CustomResourceDefinition DeviceClass DeviceTaintRule FlowSchema IPAddress
-IngressClass MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
-Namespace Node PersistentVolume PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass
-ServiceCIDR StorageClass StorageVersionMigration ValidatingAdmissionPolicy
-ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment
-VolumeAttributesClass"""
 # Groups of providers: kinds with a namespace are in others, such as `s3.aws.m.upbound.io`.
 _OF_PROVIDERS: Final = re.compile(
     r"((?:\w+\.)?(?:aws|azure|azuread|gcp)(?=\.upbound)|(?:helm|kubernetes)(?=\.crossplane))"
@@ -110,7 +100,7 @@ def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 def is_cluster_scoped(api_version: str, kind: str) -> bool:
     """Report whether a kind of Kubernetes, or of a known provider, certainly has no namespace."""
-    is_own = kind in _CLUSTER_SCOPED.split() and find_schema(api_version, kind) is not None
+    is_own = (find_schema(api_version, kind) or {}).get(_CLUSTER_SCOPED) is True
     return is_own or find_namespaced_group(api_version) is not None
 
 
@@ -158,11 +148,11 @@ def _load() -> _Release:
         for part in above:
             field = structural_schema.properties(holder)[part]
             holder = structural_schema.items(field) or field
-        field = structural_schema.properties(holder)[name]
-        holder["properties"] = {
-            **structural_schema.properties(holder),
-            name: {**field, **json.loads(keywords)},
-        }
+        siblings = structural_schema.properties(holder)
+        # A row without a path is about the kind.
+        changed: Object = {**(siblings[name] if name else holder), **json.loads(keywords)}
+        properties: Object = {**siblings, name: changed}
+        holder |= {"properties": properties} if name else changed
     return release
 
 

@@ -172,22 +172,10 @@ def _compare_containers(
                     yield replace(wording.absent(path, name), hint=suggest(name, tuple(volumes)))
 
 
-def find_labels(resource: Object) -> dict[str, str]:
-    """Return the labels of the pods that an object of Kubernetes makes, or of the pod it is."""
-    return manifests.texts_at(_find_template(resource), "metadata", "labels")
+def find_template(resource: Object) -> tuple[objects.Path, Object]:
+    """Return the template of the pods that an object of Kubernetes makes, with its path.
 
-
-def find_containers(resource: Object) -> Iterator[tuple[objects.Path, Object, set[str]]]:
-    """Yield the containers of such pods, each with its path and the names of its ports."""
-    above = _POD_TEMPLATES.get(manifests.key_of(resource)[:2], ())
-    for part in ("initContainers", "containers"):
-        containers = manifests.objects_at(_find_template(resource), "spec", part)
-        for index, container in enumerate(containers):
-            ports = manifests.objects_at(container, "ports")
-            names = {manifests.text_at(each, "name") for each in ports}
-            yield (*above, "spec", part, index), container, names
-
-
-def _find_template(resource: Object) -> Object:
+    That of a pod is the pod; other objects have an empty one.
+    """
     above = _POD_TEMPLATES.get(manifests.key_of(resource)[:2])
-    return {} if above is None else manifests.object_at(resource, *above)
+    return ((), {}) if above is None else (above, manifests.object_at(resource, *above))
