@@ -290,11 +290,14 @@ def _check_identities(items: list[Value], schema: Object, path: str) -> Iterator
     keys, kind = schema.get("x-kubernetes-list-map-keys"), schema.get("x-kubernetes-list-type")
     if kind not in ("map", "set"):
         return
+    names = {*map(str, keys)} if isinstance(keys, list) else set()
     counts: Counter[str] = Counter()
     for index, item in enumerate(items):
         identity = item
-        if kind == "map" and isinstance(keys, list) and isinstance(item, dict):
-            identity = {key: item[key] for key in map(str, keys) if key in item}
+        if kind == "map":
+            # An item that is no object has a problem of its own.
+            fields = item if isinstance(item, dict) else {}
+            identity = {key: part for key, part in fields.items() if key in names}
         counts[_key(identity)] += 1
         if counts[_key(identity)] > 1 and identity != {}:
             yield wording.duplicate(structural_schema.at(path, index), identity)
