@@ -355,7 +355,7 @@ NATIVE = yaml.safe_load(Path(__file__).with_name("native_mistakes.yaml").read_te
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_what_an_api_server_refuses_is_a_warning_at_its_line(
+def test_mistake_that_an_api_server_refuses_is_a_warning_at_its_line(
     name: str, tmp_path: Path, run: Run
 ) -> None:
     *version, kind = NATIVE[name]["of"].split()
