@@ -20,6 +20,7 @@ from function_script.contribution import (
     predictable_secrets,
 )
 from function_script.contribution.desired_resource import (
+    Deferred,
     Dependency,
     DesiredResource,
     ResourcePolicy,
@@ -30,7 +31,7 @@ from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
-from function_script.request.program import Deferred, Scope, ScriptResult, TemplateResult
+from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.texts.problems import ProblemList
@@ -39,6 +40,7 @@ from function_script.texts.source import Span
 __all__ = [
     "Composite",
     "Contribution",
+    "Deferred",
     "Dependency",
     "DesiredResource",
     "ResourcePolicy",
@@ -127,6 +129,9 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     problems = ProblemList()
     leftovers: list[lint.PlacedLeftover] = []
     contribution = from_response.read_response(result.value, problems, result.resources, leftovers)
+    deferred: tuple[Deferred, ...] = ()
+    if result.withheld:
+        deferred = tuple(from_response.read_deferred(each, problems) for each in result.withheld)
     if problems:
         raise DocumentError(
             *(
@@ -153,7 +158,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
         for name, entry in contribution.composed.items()
         if entry.policy is not None
     }
-    if not policies and not result.withheld:
+    if not policies and not deferred:
         return contribution
     return replace(
         contribution,
@@ -166,7 +171,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
             )
             for name, policy in policies.items()
         },
-        deferred=result.withheld,
+        deferred=deferred,
     )
 
 

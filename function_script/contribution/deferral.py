@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 from function_script import documents
 from function_script.contribution import desired_resource
+from function_script.contribution.desired_resource import Deferred
 from function_script.contribution.dialects import Dialect
+from function_script.contribution.from_response import READY
 from function_script.contribution.model import Contribution
 from function_script.request.limits import Limits
 from function_script.request.objects import api_version_and_kind, find_path
-from function_script.request.program import Deferred, MissingValue, TemplateResult
+from function_script.request.program import MissingValue, TemplateResult
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Code, Diagnostic
@@ -191,24 +193,25 @@ def _to_deferred(identity: _Identity, gap: MissingValue, xr: Object, dialect: Di
         raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
-        old_names: tuple[str, ...] = ()
-        if not dialect.is_lenient:
-            value = find_path(identity.document, ("metadata", "annotations"))
-            reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
-            moved_from = dialect.annotations.moved_from
-            old_names = desired_resource.read_old_names(reader, moved_from, name)
-            if reader.problems or (placeholder and placeholder in ",".join(old_names)):
-                raise _ambiguous(gap, f"{moved_from} cannot be read without it")
-        return Deferred(
-            name=name,
-            subject=name,
-            missing=gap.missing,
-            span=gap.span,
-            moved_from=old_names,
-        )
+        keys = dialect.annotations
+        value = find_path(identity.document, ("metadata", "annotations"))
+        annotations = value if isinstance(value, dict) else {}
+        needing = [
+            key for key in keys.keys if placeholder and placeholder in str(annotations.get(key))
+        ]
+        readable = {key: text for key, text in annotations.items() if key not in needing}
+        reader = ObjectReader(readable, "", ProblemList())
+        policy = desired_resource.from_annotations(reader, keys, name)
+        ready = reader.choice(keys.ready, READY)
+        needing += [problem.path for problem in reader.problems]
+        # The old names say which object it keeps.
+        if any(keys.moved_from in each for each in needing):
+            raise _ambiguous(gap, f"{keys.moved_from} cannot be read without it")
+        unreadable = ", ".join(needing)
+        return Deferred(name, name, gap.missing, gap.span, ready, policy, unreadable)
     if not is_meta and kinds != api_version_and_kind(xr):
         raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
-    return Deferred(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
+    return Deferred(None, kinds[1], gap.missing, gap.span)
 
 
 def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:

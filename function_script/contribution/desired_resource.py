@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script.request.objects import MOVED_TO, merge, parse_path
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.step.readiness import Check, parse_rule
 from function_script.texts.problems import ProblemList, list_choices, suggest
+from function_script.texts.source import Span
 
 MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
 """Annotation of documents of every dialect, with names that the resource had before."""
@@ -85,6 +86,23 @@ class ResourcePolicy:
     ready_when: Check | None = None
     usages: bool | None = None
     moved_from: tuple[str, ...] = ()
+
+
+class Deferred(NamedTuple):
+    """A resource or document that is not sent yet, since a value it needs does not exist.
+
+    ``name`` is the name of its composed resource; None for another document, which ``subject``
+    describes then. ``missing`` and ``span``: see MissingValue. ``ready`` and ``policy`` are those
+    of the resource; ``unreadable`` is an annotation of them that needs a missing value itself.
+    """
+
+    name: str | None
+    subject: str
+    missing: str
+    span: Span | None
+    ready: int | None = None
+    policy: ResourcePolicy | None = None
+    unreadable: str = ""
 
 
 def reject_unknown(annotations: ObjectReader, keys: Annotations, problems: ProblemList) -> None:

@@ -242,11 +242,13 @@ def _reject_nameless(
         if "annotations" in document.value:
             path, problem, code = "annotations", nameless, Code("nameless", "annotations")
             hint = "annotations are a field of metadata: indent them below it"
-        elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
-            path, problem = f'metadata.labels["{resource_name}"]', nameless
-            hint, code = "it is an annotation, not a label", Code("nameless", resource_name)
+        elif holder := _find_holder(document.value, resource_name):
+            path, problem = f'{holder}["{resource_name}"]', nameless
+            hint = "it is an annotation: write it below `annotations` of the metadata"
+            code = Code("nameless", resource_name)
         elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or next(
-            (key for key in keys if key.endswith("resource-name")), None
+            (key for key in keys if key.startswith("composition-resource")),
+            next((key for key in keys if key.endswith("resource-name")), None),
         ):
             # The annotation that is meant is the place, and not the whole document.
             reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
@@ -259,6 +261,14 @@ def _reject_nameless(
         ):
             hint = f"did you mean the XR, of kind {xr.get('kind')}?"
     document.problems.add(path, problem, hint=hint, code=code)
+
+
+def _find_holder(document: Object, key: str) -> str:
+    """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
+    for holder in ("metadata", "metadata.labels"):
+        if objects.find_path(document, [*holder.split("."), key]) is not None:
+            return holder
+    return ""
 
 
 def _read_composed(

@@ -14,11 +14,12 @@ import orjson
 
 from function_script import wire
 from function_script.contribution import desired_resource, lint, model
-from function_script.contribution.desired_resource import DesiredResource
+from function_script.contribution.desired_resource import Deferred, DesiredResource
 from function_script.contribution.sanitize import without_server_fields
 from function_script.request.cache import ByteLruCache
+from function_script.request.program import Withheld
 from function_script.request.quantities import parse_duration
-from function_script.request.reader import ObjectReader, text_hint
+from function_script.request.reader import ObjectReader, child, text_hint
 from function_script.request.values import Object, Value
 from function_script.step import conditions
 from function_script.texts.problems import ProblemList
@@ -161,6 +162,14 @@ def _entry(entry: ObjectReader, name: str) -> DesiredResource:
     resource = {} if body is None else without_server_fields(body)
     policy = desired_resource.from_entry(entry, name)
     return DesiredResource(resource=resource, ready=ready, policy=policy)
+
+
+def read_deferred(withheld: Withheld, problems: ProblemList) -> Deferred:
+    """Read what a resource that waits for a value states of its order and readiness."""
+    name = withheld.name
+    entry = ObjectReader(withheld.entry, child("desired.resources", name), problems)
+    ready, policy = entry.choice("ready", READY), desired_resource.from_entry(entry, name)
+    return Deferred(name, name, withheld.missing, withheld.span, ready, policy)
 
 
 def _composite(desired: ObjectReader) -> model.Composite:

@@ -11,8 +11,8 @@ from typing import Final
 
 from function_script import wire
 from function_script.contribution import lint
-from function_script.contribution.desired_resource import DesiredResource
-from function_script.request.program import Blocked, Deferred
+from function_script.contribution.desired_resource import Deferred, DesiredResource
+from function_script.request.program import Blocked
 from function_script.request.values import Object
 from function_script.texts.errors import LimitError
 from function_script.texts.problems import Problem
@@ -55,7 +55,7 @@ class Contribution:
     """Everything that one step adds to the response. An empty field changes nothing.
 
     ``policy_spans`` has an entry for each composed resource that has a policy: it finds the
-    position of the policy, and is called for errors only. ``reads_xr``: the contribution depends
+    position of the policy, for `policy_span`. ``reads_xr``: the contribution depends
     on fields of the XR, not only on its type. ``advice`` are mistakes of one document that become
     warnings.
     """
@@ -78,10 +78,12 @@ class Contribution:
     reads_xr: bool = False
     advice: Iterable[Problem] = ()
 
-    @property
-    def needs_sequencing(self) -> bool:
-        """Report whether a resource has a policy, or a document is deferred."""
-        return bool(self.deferred or self.policy_spans)
+    def policy_span(self, name: str) -> Span | None:
+        """Return the position of a resource's policy, or of the value that it waits for."""
+        locate = self.policy_spans.get(name)
+        if locate is not None:
+            return locate()
+        return next((each.span for each in self.deferred if each.name == name), None)
 
     @property
     def is_fatal(self) -> bool:

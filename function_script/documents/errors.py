@@ -1,7 +1,7 @@
 """Errors in a YAML text, and the hints for classic mistakes.
 
 YamlError               not YAML, or not YAML that Kubernetes accepts
-├── YamlSyntaxError     not YAML
+├── YamlSyntaxError     not YAML, or no object
 └── TooLargeError       more values, levels or expanded text than allowed
 
 Positions are those of the text that was read; `TextOrigin.error` maps them to its author's. A
@@ -106,7 +106,7 @@ class YamlError(Exception):
 
 
 class YamlSyntaxError(YamlError):
-    """The text is no YAML."""
+    """The text is no YAML, or a document that is no object."""
 
 
 class TooLargeError(YamlError):

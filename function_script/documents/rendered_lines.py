@@ -294,6 +294,8 @@ class Rendering:
             if not _KEY.fullmatch(prefix) or prefix[-1] != " " or not _is_collection(lines):
                 return
             width += 2
+        elif self._is_below_key(at - width, width) and not lines[0].startswith("- "):
+            width += 2
         elif piece.filter_form == JINJA_FILTER:
             name = "indent"
         margin = " " * width
@@ -329,6 +331,12 @@ class Rendering:
             indent = " and print it with nindent" * (len(lines) > 1)
             hint = f"leave out the quotes around it{indent}; as a text it is {text}"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
+
+    def _is_below_key(self, offset: int, width: int) -> bool:
+        """Report whether the line above an offset is a key of this indentation without a value."""
+        above = self._text[:offset].rstrip().rpartition("\n")[2]
+        key = _KEY.fullmatch(above)
+        return key is not None and above.endswith(":") and len(above) - len(above.lstrip()) == width
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if there is none."""

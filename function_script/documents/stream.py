@@ -10,7 +10,12 @@ from typing import Final, TypeAlias, cast
 
 from yaml import events
 
-from function_script.documents.errors import TooLargeError, YamlError
+from function_script.documents.errors import (
+    TooLargeError,
+    YamlError,
+    YamlSyntaxError,
+    lacks_sign,
+)
 from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
 from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of, width_of
@@ -294,10 +299,10 @@ def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] |
     """
     value = parsed.value
     if not isinstance(value, dict):
-        is_key = isinstance(value, str) and ":" in value
+        is_key = isinstance(value, str) and ":" in value and lacks_sign(value)
         hint = "put a blank after the colon of a key" if is_key else None
         message = f"a document must be an object, not {type_phrase(value)}"
-        raise YamlError(message, line=parsed.line, column=0, hint=hint)
+        raise YamlSyntaxError(message, line=parsed.line, column=0, hint=hint)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
         _check_strings(metadata.get("annotations"), "annotations", text)

@@ -1,12 +1,15 @@
 """Statements and values of other template languages: in a template they are text that stays.
 
-A finding is certain from the text of the template alone.
+A finding is certain from the text of the template alone. The table is `foreign_syntax.tsv`. In a
+text of several parts, the "$" of `dollar-before-value` may be meant. `comment-statement` is of
+Jinja with settings that a function has not.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines.tables import read_rows
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span
 
@@ -25,46 +28,14 @@ class ForeignSyntax(NamedTuple):
     end: str = ""
 
 
-_STATEMENT: Final = r"(?:if|elif|else|for|while|set|macro|block|include|import|end(?:\w+)?)\b"
 WHOLE_LINE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
 """The pattern of a line that has no other value than one of a pattern."""
 _BLOCK_SCALAR: Final = re.compile(r"(?:.*[: -])?[|>][-+0-9]*[ \t]*(?:#.*)?")
 _DOLLAR: Final = "${{"
 _RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}.*?\{%[-+]? *endraw", re.DOTALL)
-# In a text of several parts, its "$" may be meant.
-DOLLAR_BEFORE_VALUE: Final = ForeignSyntax(
-    re.compile(WHOLE_LINE.format(r"(?P<mark>\$)\{\{(?:(?!\{\{|\}\}).)+\}\}")),
-    'in front of {{ }} this "$" is a text, and stays in the value',
-    "write {{ value }}, without $",
-    is_block=False,
-)
-JINJA_TAG: Final = ForeignSyntax(
-    re.compile(rf"(?P<mark>\{{%[-+]? *{_STATEMENT})"),
-    "this is a tag of Jinja, which stays in the text",
-    "write {{ if … }}, {{ range … }} or {{ $x := … }}",
-)
-JINJA_COMMENT: Final = ForeignSyntax(
-    re.compile(r"(?P<mark>\{#[^{}]*#\})"),
-    "this is a comment of Jinja, which stays in the text",
-    "write {{/* comment */}}",
-)
-_TAGS: Final = "write {% for item in list %}, {% if condition %} and {% endfor %}, {% endif %}"
-LINE_STATEMENT: Final = ForeignSyntax(
-    re.compile(rf"^[ \t]*(?P<mark>%)[ \t]*{_STATEMENT}"),
-    "a line that begins with % is no statement, and stays in the text",
-    _TAGS,
-)
-# Lines of Jinja with settings that a function has not.
-COMMENT_STATEMENT: Final = ForeignSyntax(
-    re.compile(r"^[ \t]*(?P<mark>#{1,2})-?[ \t]*(?P<word>for(?=.+\bin\b)|if|macro|call)\b[ \t]*\S"),
-    "a line that begins with # is a comment of YAML, and no statement",
-    _TAGS,
-    end=r"[ \t]*{mark}-?[ \t]*end{word}[ \t]*:?[ \t]*",
-)
-DIRECTIVE: Final = ForeignSyntax(
-    re.compile(r"(?P<mark>%\{~?[ ]+(?:for [\w, ]+ in\b|if\b|else\b|endfor\b|endif\b))"),
-    "this is a directive of Terraform, which stays in the text",
-    _TAGS,
+_DOLLAR_BEFORE_VALUE, JINJA_TAG, JINJA_COMMENT, LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE = (
+    ForeignSyntax(re.compile(pattern), message, hint, is_block == "yes", end.strip("-"))
+    for _, pattern, message, hint, is_block, end in read_rows("foreign_syntax")
 )
 IN_GO: Final = (JINJA_TAG, JINJA_COMMENT, DIRECTIVE._replace(hint=JINJA_TAG.hint))
 """Leftovers of a Go template in its text."""
@@ -109,13 +80,10 @@ def find_dollars(sources: Iterable[Source]) -> tuple[Diagnostic, ...]:
         problem
         for source in sources
         if _DOLLAR in source.text
-        for problem in find(source, _without_raw(source.text), (DOLLAR_BEFORE_VALUE,))
+        # In a raw block of Jinja, {{ }} is no action.
+        for text in [_RAW.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)]
+        for problem in find(source, text, (_DOLLAR_BEFORE_VALUE,))
     )
-
-
-def _without_raw(text: str) -> str:
-    """Return a text with blanks in place of Jinja's raw blocks, where {{ }} is no action."""
-    return _RAW.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text) if "raw" in text else text
 
 
 def hint_of(line: str, syntax: Iterable[ForeignSyntax]) -> str | None:

@@ -16,11 +16,12 @@ from function_script.texts.field_names import ROOTS
 
 OBSERVED: Final = "observed.resources"
 """The path of what has such values."""
-DOCUMENT_WAITS: Final = "`missing: Defer` in the input makes this document wait for it"
-RESOURCE_WAITS: Final = "`missing: Defer` in the input makes this resource wait for it"
+_KEEPS: Final = "; with `onExisting: Keep` beside it, a resource that exists stays"
+DOCUMENT_WAITS: Final = f"`missing: Defer` in the input makes this document wait for it{_KEEPS}"
+RESOURCE_WAITS: Final = f"`missing: Defer` in the input makes this resource wait for it{_KEEPS}"
 FUNCTION_WAITS_NOW: Final = "an object that is a function waits: rsp.resource(name, lambda: {...})"
 """The advice for a script whose input has ``missing: Defer``."""
-FUNCTION_WAITS: Final = f"with `missing: Defer` in the input, {FUNCTION_WAITS_NOW}"
+FUNCTION_WAITS: Final = f"with `missing: Defer` in the input, {FUNCTION_WAITS_NOW}{_KEEPS}"
 # A key or other text, and values in it. The name and the kind of a document cannot wait.
 _BEFORE: Final = re.compile(
     r"(?!---|[\"']?(?:apiVersion|kind)\b)(?!.*\.fn\.crossplane\.io/)"

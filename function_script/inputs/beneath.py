@@ -30,7 +30,7 @@ _BINARY: Final = getattr(os, "O_BINARY", 0)
 _NEW_FILE_MODE: Final = 0o644
 _NOT_REGULAR: Final = "it is no regular file"
 # The schemas of a large provider have a fifth of it.
-_MAX_MEGABYTES: Final = 256
+_MAX_BYTES: Final = 256 << 20
 _CHUNK_BYTES: Final = 1 << 20
 
 
@@ -94,11 +94,15 @@ def open_file(roots: Sequence[Path], path: Path) -> BinaryIO:
 def read_bounded(file: BinaryIO) -> bytes:
     """Return the bytes of a file. Raises OSError for too many: a sparse file costs nothing."""
     chunks: list[bytes] = []
-    while chunk := file.read(_CHUNK_BYTES):
+    # A pipe has no size, and a file may grow while it is read.
+    size_bytes = os.fstat(file.fileno()).st_size
+    while size_bytes <= _MAX_BYTES:
+        chunk = file.read(_CHUNK_BYTES)
+        if not chunk:
+            return b"".join(chunks)
         chunks.append(chunk)
-        if len(chunks) * _CHUNK_BYTES > _MAX_MEGABYTES << 20:
-            raise OSError(errno.EFBIG, f"it is larger than {_MAX_MEGABYTES} megabytes")
-    return b"".join(chunks)
+        size_bytes = len(chunks) * _CHUNK_BYTES
+    raise OSError(errno.EFBIG, f"it is larger than {_MAX_BYTES >> 20} megabytes")
 
 
 def list_entries(roots: Sequence[Path], path: Path) -> list[Entry]:

@@ -50,10 +50,13 @@ def parse(
     """Parse an input of the language's own kind."""
     misplaced = program_source.find_text_elsewhere(fields, language)
     names = (*_COMMON_FIELDS, language.text_field, *language.fields)
-    fields.refuse_unknown(*names, *([misplaced] if misplaced else []), hints=_OTHER_FIELDS)
+    own_options = ("keepManagedFields", *language.options)
+    others = {**_OTHER_FIELDS, **dict.fromkeys(own_options, "it is a field of `options`")}
+    fields.refuse_unknown(*names, *([misplaced] if misplaced else []), hints=others)
     program = program_source.read_program(fields, language, sources)
     options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
-    options.refuse_unknown("keepManagedFields", *language.options)
+    outside = dict.fromkeys(names, "it is a field of the input, beside `options`")
+    options.refuse_unknown(*own_options, hints=outside)
     program = replace(program, options=language.parse_options(fields, options))
     fields.object("metadata")
     params = fields.object("params")

@@ -36,8 +36,8 @@ class _LazyDict(dict[str, Readable]):
 class Lazy(ReadableMapping):
     """A read-only mapping whose values are built when first read, and then stored.
 
-    ``builders`` has a function for each key's value. Iteration is in their order. ``memo[key]``
-    equals ``self[key]``, without a call for a value that was built before.
+    ``builders`` has a function for each key's value. Iteration is in their order. ``memo`` has the
+    values that were read, and ``memo[key]`` builds one that was not.
     """
 
     def __init__(self, builders: Builders, memo: dict[str, Readable] | None = None) -> None:
@@ -79,10 +79,6 @@ class Lazy(ReadableMapping):
 
     def __len__(self) -> int:
         return len(self._keys)
-
-    def built(self) -> Mapping[str, Readable]:
-        """Return the values that were read; builds none."""
-        return self.memo
 
     def plain(self, key: str) -> Value:
         """Return the value of a key in dicts and lists; stores nothing."""

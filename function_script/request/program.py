@@ -138,19 +138,16 @@ class Branch(NamedTuple):
     is_reached: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deferred:
-    """A resource or document that is not sent yet, since a value it needs does not exist.
+class Withheld(NamedTuple):
+    """A script's resource that is not sent yet, since a value it needs does not exist.
 
-    ``name`` is the name of its composed resource; None for another document, which ``subject``
-    describes then. ``missing`` and ``span``: see MissingValue. ``moved_from``: see ResourcePolicy.
+    ``entry`` has what its entry states beside the object. ``missing``, ``span``: see MissingValue.
     """
 
-    name: str | None
-    subject: str
+    name: str
     missing: str
     span: Span | None
-    moved_from: tuple[str, ...] = ()
+    entry: Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +165,7 @@ class ScriptResult:
     value: Object
     span: Span | None = None
     resources: Sequence[str] = ()
-    withheld: tuple[Deferred, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
     locate: Callable[[Sequence[str | int]], Span | None] | None = None
     trace: Callable[[], Mapping[tuple[str | int, ...], Span | None]] = dict
     mentions: Callable[[str], bool] = lambda _: True

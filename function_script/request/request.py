@@ -104,14 +104,6 @@ class _Decoding:
         return _Encoded(struct, 1, unread=self.unread, sort_keys=self.sort_keys)
 
 
-def knows_old_field_only(request: wire.Request) -> bool:
-    """Report whether the caller answers only the deprecated field, as Crossplane before 2.0.
-
-    False for a caller that has not answered any requirement yet.
-    """
-    return bool(request.extra_resources) and not request.required_resources
-
-
 def needs_probe(request: wire.Request) -> bool:
     """Report whether the caller may know the deprecated field only, or was probed for it before.
 
@@ -186,7 +178,11 @@ def read_required(request: wire.Request, name: str, selector: wire.Selector) -> 
 
 
 def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
-    """Report whether a selector matches an object; a missing apiVersion or kind matches."""
+    """Report whether a selector matches an object; a missing apiVersion or kind matches.
+
+    So does a missing namespace: the API server ignores that of a selector for a cluster scoped
+    kind, and an answer that counted as none would end in a response without the step's resources.
+    """
     struct = item.struct or b""
     value = wire.decode_field(struct, "metadata")
     metadata: Object = value if isinstance(value, dict) else {}
@@ -196,7 +192,7 @@ def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
         wire.decode_field(struct, "apiVersion") in (None, selector.api_version)
         and wire.decode_field(struct, "kind") in (None, selector.kind)
         and selector.match_name in (None, metadata.get("name"))
-        and selector.namespace in (None, metadata.get("namespace"))
+        and (selector.namespace is None or metadata.get("namespace") in (None, selector.namespace))
         and match_labels.items() <= (labels if isinstance(labels, dict) else {}).items()
     )
 

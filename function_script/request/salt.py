@@ -13,7 +13,7 @@ from typing import Final
 
 from function_script import wire
 from function_script.request.renewal import RenewedFiles
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 
 _LOG = logging.getLogger(__name__)
 _MIN_BYTES: Final = 16
@@ -49,7 +49,7 @@ class SaltFile:
         try:
             state = self._path.stat()
         except OSError as error:
-            raise self._error(error.strerror or str(error)) from error
+            raise self._error(cause_of(error)) from error
         return state.st_ino, state.st_mtime_ns
 
     def _read(self) -> bytes:
@@ -59,7 +59,7 @@ class SaltFile:
             with os.fdopen(descriptor, "rb") as file:
                 content = file.read(_MAX_BYTES + 1) or b""
         except OSError as error:
-            raise self._error(error.strerror or str(error)) from error
+            raise self._error(cause_of(error)) from error
         salt = content.rstrip(b"\r\n")
         if not _MIN_BYTES <= len(salt) <= _MAX_BYTES:
             hint = "`openssl rand -base64 32` makes one"

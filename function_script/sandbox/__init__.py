@@ -7,10 +7,10 @@ The server and the local tools use ``Pool``, which passes bytes to ``function.ha
 and bytes back, and explains lost workers. Nothing in here knows gRPC, Crossplane or a language.
 
 In the server's process: ``pool`` (configuration, the blocking front), ``dispatcher`` (the asyncio
-front), ``identity`` (of a request), ``batch`` (runs, and the batch of a worker), ``scheduler``
-(slots and queues), ``history`` (its estimates), ``execution`` (polls and replies),
-``idle_workers``, ``worker_process`` and ``fork_server`` (a worker and the zygote, seen from here),
-``capacity`` (how many), ``outcome`` (results and errors), ``threads``.
+front), ``batch`` (runs, and the batch of a worker), ``scheduler`` (slots and queues), ``history``
+(its estimates), ``execution`` (polls and replies), ``idle_workers``, ``worker_process`` and
+``fork_server`` (a worker and the zygote, seen from here), ``capacity`` (how many), ``outcome``
+(results and errors), ``threads``.
 
 In the zygote and the workers: ``zygote``, ``worker``, ``rlimits``, ``seccomp``.
 

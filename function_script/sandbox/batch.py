@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
-
-from function_script.sandbox.identity import RequestIdentity
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from function_script.sandbox.ipc import Begun
@@ -23,6 +21,22 @@ _SPLIT_SECONDS = 0.05
 _MAX_BATCHED_BYTES = 64 * 1024
 # The rest of the time is for the run itself, which may get less of a CPU than is expected.
 _WAIT_SHARE = 0.5
+
+
+class RequestIdentity(NamedTuple):
+    """The owner and the program of a request; each is None if it is unknown.
+
+    Requests that wait are served round robin by ``owner``. ``program`` is the same for all owners,
+    and what it costs is estimated by it.
+    """
+
+    owner: Hashable = None
+    program: Hashable = None
+
+    @property
+    def key(self) -> Hashable:
+        """The program of this owner, which is penalized for a lost worker; None if unknown."""
+        return None if self.owner is None else (self.owner, self.program)
 
 
 class Run:

@@ -206,9 +206,14 @@ class Dispatcher:
     def _run_in_thread(
         self, threads: ThreadPoolExecutor, task: Callable[[], T], then: Callable[[T], None]
     ) -> None:
-        """Call ``task`` in a thread, and ``then`` with its result in the loop."""
-        future = self._loop.run_in_executor(threads, task)
-        future.add_done_callback(lambda future: then(future.result()))
+        """Call ``task`` in a thread, and ``then`` with its result in the loop, until `close`."""
+
+        def finish(future: asyncio.Future[T]) -> None:
+            # The workers are killed and their batches are gone, and nobody waits for a reply.
+            if not self._epoll.closed:
+                then(future.result())
+
+        self._loop.run_in_executor(threads, task).add_done_callback(finish)
 
     def _call_in_loop(self, task: Callable[[], None]) -> None:
         """Call ``task`` in the loop, from any thread."""

@@ -13,11 +13,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import BufferedIOBase
 from queue import SimpleQueue
-from typing import Final, Self
+from typing import Final
 
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import ContentStore, Failure, FetchKey
 from function_script.sandbox.spawn import end, spawn
+from function_script.texts.errors import cause_of
 
 _LOG = logging.getLogger(__name__)
 _MODULE: Final = "function_script.tools.remote.process"
@@ -48,15 +49,6 @@ class FetcherOptions:
     ca_file: str = ""
     plain_http: bool = False
 
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        return json.dumps({name: getattr(self, name) for name in self.__slots__})
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Parse what `to_json` returned."""
-        return cls(**json.loads(text))
-
 
 class _Process:
     """The process and the stream to it. The constructor raises OSError."""
@@ -67,7 +59,7 @@ class _Process:
             self._process = spawn(
                 _MODULE,
                 [peer.fileno()],
-                options.to_json(),
+                json.dumps(asdict(options)),
                 variables=_INHERITED_VARIABLES,
                 has_session=True,
             )
@@ -118,7 +110,7 @@ class Fetcher:
                 self._keys[number] = key
                 write_order(process.stream, number, key, credentials)
             except OSError as error:
-                _LOG.warning("cannot fetch: %s", error.strerror or error)
+                _LOG.warning("cannot fetch: %s", cause_of(error))
                 self._keys.pop(number, None)
                 self.store.settle(key, _ENDED)
 

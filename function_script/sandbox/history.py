@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Final
 
-from function_script.sandbox.identity import RequestIdentity
+from function_script.sandbox.batch import RequestIdentity
 
 HEAVY_SECONDS = 0.05
 """A run that needs more CPU time than this is heavy: others need not wait behind it."""

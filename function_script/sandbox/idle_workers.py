@@ -124,7 +124,7 @@ class IdleWorkers:
         return ExitStatus(status=None)
 
     def confinement(self) -> Confinement:
-        """Return the confinement that all living workers and the newest one have."""
+        """Return the confinement that all living workers and the newest one have, by their word."""
         with self._lock:
             return combine([self._newest, *(worker.confinement for worker in self._living)])
 

@@ -15,11 +15,9 @@ from typing import Final, Self
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
-from function_script.sandbox.batch import Batch, Run
-from function_script.sandbox.confinement import Confinement
+from function_script.sandbox.batch import Batch, RequestIdentity, Run
 from function_script.sandbox.execution import Executor, Result, WorkerLost
 from function_script.sandbox.history import History
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
@@ -110,7 +108,7 @@ class Pool:
             slow_slots=slow,
             queue_size=options.queue_size,
             history=history,
-            batch_delay=history.runtimes.batch_delay if options.batches else float,
+            batch_delay=history.runtimes.batch_delay if options.batches else lambda: 0.0,
         )
         self.workers = IdleWorkers(
             system.build_factory(config, is_strict=options.requires_confinement),
@@ -194,14 +192,6 @@ class Pool:
             idle=self.workers.idle,
             retired=self.workers.retired,
         )
-
-    def confinement(self) -> Confinement:
-        """Return the confinement that all workers have, as they reported it themselves."""
-        return self.workers.confinement()
-
-    def is_available(self) -> bool:
-        """Report whether a worker lives, or the last requested one was spawned in time."""
-        return self.workers.is_available()
 
     def close(self) -> None:
         """End all processes."""

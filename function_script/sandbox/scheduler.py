@@ -65,7 +65,7 @@ class Scheduler:
         slow_slots: int,
         queue_size: int,
         history: History,
-        batch_delay: Callable[[], float] = float,
+        batch_delay: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._lock = threading.Lock()
         self._costs, self._share = history.costs, history.share

@@ -296,10 +296,8 @@ class Admission:
             self._relieve(excess)
         if is_due:
             self._make_room()
-        if self._has_activity:
-            self._trimmer.note_activity()
-            self._has_activity = bool(self._calls)
-        self._trimmer.trim_if_due(memory.resident_bytes())
+        self._trimmer.trim_if_due(memory.resident_bytes(), has_calls=self._has_activity)
+        self._has_activity = bool(self._calls)
         slow_reads = len(self._stalled(_STALL_SECONDS, Stage.READING))
         seconds = _FREQUENT_CHECK_SECONDS if slow_reads > _MAX_SLOW_READS else _CHECK_SECONDS
         self._timer = self._loop.call_later(seconds, self._check)

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 from function_script.request.renewal import RenewedFiles
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("tls.crt", "tls.key", "ca.crt")
@@ -88,8 +88,13 @@ class CertificateFiles:
         authorities = self._parse_certificates("ca.crt", authority)
         private_key = self._parse_key(key)
         own = chain[0]
+        try:
+            is_own = _encode(private_key.public_key()) == _encode(own.public_key())
+        except (ValueError, UnsupportedAlgorithm):
+            # The certificate's key is of a kind that tls.key is not.
+            is_own = False
         # With another key every handshake would fail, for no reason that the library tells.
-        if _encode(private_key.public_key()) != _encode(own.public_key()):
+        if not is_own:
             hint = "tls.key must belong to tls.crt"
             raise self._error("tls.key", "it is the key of another certificate", hint)
         self._check_dates("tls.crt", [own])
@@ -123,7 +128,7 @@ class CertificateFiles:
 
     def _access_error(self, name: str, error: OSError) -> InputError:
         if not isinstance(error, PermissionError):
-            return self._error(name, error.strerror or str(error), None)
+            return self._error(name, cause_of(error), None)
         user = f"user {os.geteuid()} of group {os.getegid()}"
         hint = (
             "in a Pod the secret's volume needs defaultMode 0444, or 0440 and the fsGroup of a "

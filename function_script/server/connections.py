@@ -95,7 +95,7 @@ def shut_down(addresses: AbstractSet[Address | None]) -> int:
 
 
 def _count_received(ports: set[int]) -> dict[Address, int]:
-    """Return the bytes that each client of these ports has sent; 0 if the system does not count."""
+    """Return the bytes that each client of these ports has sent; 0 if the kernel does not count."""
     sizes = {}
     for connection in _sockets():
         with suppress(OSError):
@@ -106,8 +106,6 @@ def _count_received(ports: set[int]) -> dict[Address, int]:
 
 
 def _bytes_received(connection: socket.socket) -> int:
-    if not hasattr(socket, "TCP_INFO"):
-        return 0
     size = _BYTES_RECEIVED.size
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, size)
     # An older kernel returns less of the struct.

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import mmap
 import os
-import sys
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -194,7 +193,7 @@ def _batch_scheduling() -> Iterator[None]:
     gRPC's threads wake up for each event of a call. They preempt neither the event loop nor a
     worker then, so that the event loop takes several events at once.
     """
-    if sys.platform != "linux" or os.sched_getscheduler(0) != os.SCHED_OTHER:
+    if os.sched_getscheduler(0) != os.SCHED_OTHER:
         yield
         return
     # A filter of system calls may refuse it.

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from function_script import wire
+from function_script.sandbox.batch import RequestIdentity
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import RETRIED, Answered, Reply
 from function_script.server import log, request_record
 from function_script.server.rpc import RpcError, Status

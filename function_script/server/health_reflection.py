@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from operator import methodcaller
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import grpc
@@ -83,9 +84,7 @@ class HealthAndReflection:
         async def serve(_: object, context: Context) -> None:
             await self._serve(method, context)
 
-        def serialize(message: Message) -> bytes:
-            return message.SerializeToString()
-
+        serialize = methodcaller("SerializeToString")
         return grpc.stream_stream_rpc_method_handler(serve, response_serializer=serialize)
 
     async def _serve(self, method: Method, context: Context) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TypedDict
 
+import uvloop
 from google.protobuf import json_format
 
 from function_script import __version__, wire
@@ -77,7 +76,6 @@ class ServeFlags(TypedDict):
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.certificates import CertificateFiles
-    from function_script.server.grpc_server import GrpcServer
 
 _LOG = logging.getLogger(__name__)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -128,7 +126,7 @@ def serve(flags: ServeFlags, limits: Limits) -> int:
         printed_text_logger = log.PrintedTextLogger() if flags["debug"] else None
         if printed_text_logger is not None:
             stack.callback(printed_text_logger.close)
-        loop = _new_event_loop()
+        loop = uvloop.new_event_loop()
         stack.callback(loop.close)
         dispatcher = Dispatcher(pool, loop)
         request_handler = RequestHandler(
@@ -139,7 +137,11 @@ def serve(flags: ServeFlags, limits: Limits) -> int:
             remote_programs=remote_programs,
             is_traced=is_traced,
         )
-        server = _build_server(loop, request_handler, max_bytes, certificates)
+        for name, value in _GRPC_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        from function_script.server import grpc_server  # noqa: PLC0415 - after the zygote
+
+        server = grpc_server.GrpcServer(loop, request_handler, max_bytes, certificates)
         # The dispatcher stops before the server cancels the remaining calls.
         stack.callback(server.close)
         stack.callback(dispatcher.close)
@@ -191,15 +193,6 @@ def _check_system(workers: int) -> None:
         )
     # This finds limits that cannot be read, such as that of a user.
     start_threads(capacity.server_threads(), "check").shutdown()
-
-
-def _new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop of uvloop; of asyncio where uvloop is not a dependency."""
-    if sys.platform != "linux":
-        return asyncio.new_event_loop()
-    import uvloop  # noqa: PLC0415 - not on other systems
-
-    return uvloop.new_event_loop()
 
 
 def _read_certificates(flags: ServeFlags) -> CertificateFiles | None:
@@ -306,20 +299,6 @@ def _open_capture_writer(flags: ServeFlags, stack: ExitStack) -> CaptureWriter |
     writer = CaptureWriter(directory, flags["capture_limit"])
     stack.callback(writer.close)
     return writer
-
-
-def _build_server(
-    loop: asyncio.AbstractEventLoop,
-    request_handler: RequestHandler,
-    max_bytes: int,
-    certificates: CertificateFiles | None,
-) -> GrpcServer:
-    """Return the gRPC server. The zygote must have started before."""
-    for name, value in _GRPC_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    from function_script.server.grpc_server import GrpcServer  # noqa: PLC0415 - after the zygote
-
-    return GrpcServer(loop, request_handler, max_bytes, certificates)
 
 
 def _announce(flags: ServeFlags, ops: OpsEndpoints, ports: tuple[int, ...], seconds: float) -> None:

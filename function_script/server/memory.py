@@ -60,13 +60,14 @@ class HeapTrimmer:
         self._trim_time = 0.0
         self._active_time = 0.0
 
-    def note_activity(self) -> None:
-        """Record that there is a call now."""
-        self._active_time = time.monotonic()
+    def trim_if_due(self, resident: int, *, has_calls: bool) -> None:
+        """Trim the heap of a process that has ``resident`` bytes, if it is time.
 
-    def trim_if_due(self, resident: int) -> None:
-        """Trim the heap of a process that has ``resident`` bytes, if it is time."""
+        ``has_calls``: there was one since the last time.
+        """
         now = time.monotonic()
+        if has_calls:
+            self._active_time = now
         is_idle = now - self._active_time >= _TRIM_SECONDS
         has_grown = resident > self._trimmed_bytes * _GROWTH
         delay = _TRIM_SECONDS if is_idle or has_grown else _ROUTINE_TRIM_SECONDS

@@ -120,7 +120,11 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics with their samples, as a collector of Prometheus' client."""
-        yield from self._collect_counters()
+        # Complete before the lock is free again: the event loop must not wait for a page.
+        with self._lock:
+            self._count()
+            counters = [*self._collect_counters()]
+        yield from counters
         yield from _collect_gauges(self._gauges())
 
     def _count(self) -> None:
@@ -164,21 +168,19 @@ class Metrics:
         return bool(fingerprint) and fingerprint == before
 
     def _collect_counters(self) -> Iterator[Metric]:
-        with self._lock:
-            self._count()
-            yield _counters("requests", _REQUESTS, ["input", "outcome"], self._requests)
-            name = "request_duration_seconds"
-            yield _histograms(name, _DURATION, ["input"], dict(self._seconds))
-            stages = dict(zip(STAGES, (self._queue, self._run, self._program), strict=True))
-            yield _histograms("stage_duration_seconds", _STAGES, ["stage"], stages)
-            yield _histograms("run_cpu_seconds", _CPU, [], {"": self._cpu})
-            yield _histograms("request_size_bytes", _RECEIVED, [], {"": self._request_bytes})
-            yield _histograms("response_size_bytes", _SENT, [], {"": self._response_bytes})
-            yield _counters("documents", _DOCUMENTS, ["input"], self._documents)
-            yield _counters("unchanged_responses", _UNCHANGED, ["input"], self._unchanged)
-            yield _counters("memory_lookups", _LOOKUPS, ["result"], self._lookups)
-            yield _counters("limits_hit", _LIMITS_HIT, ["limit"], self._limits)
-            yield _counters("worker_restarts", _RESTARTS, ["cause"], self._restarts)
+        yield _counters("requests", _REQUESTS, ["input", "outcome"], self._requests)
+        name = "request_duration_seconds"
+        yield _histograms(name, _DURATION, ["input"], self._seconds)
+        stages = dict(zip(STAGES, (self._queue, self._run, self._program), strict=True))
+        yield _histograms("stage_duration_seconds", _STAGES, ["stage"], stages)
+        yield _histograms("run_cpu_seconds", _CPU, [], {"": self._cpu})
+        yield _histograms("request_size_bytes", _RECEIVED, [], {"": self._request_bytes})
+        yield _histograms("response_size_bytes", _SENT, [], {"": self._response_bytes})
+        yield _counters("documents", _DOCUMENTS, ["input"], self._documents)
+        yield _counters("unchanged_responses", _UNCHANGED, ["input"], self._unchanged)
+        yield _counters("memory_lookups", _LOOKUPS, ["result"], self._lookups)
+        yield _counters("limits_hit", _LIMITS_HIT, ["limit"], self._limits)
+        yield _counters("worker_restarts", _RESTARTS, ["cause"], self._restarts)
 
 
 class _Histogram:

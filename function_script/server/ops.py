@@ -227,13 +227,13 @@ class OpsEndpoints:
     def _readiness(self) -> HttpResponse:
         if not self.is_serving:
             return HttpResponse(503, b"not ready: not serving\n")
-        if not self._pool.is_available():
+        if not self._pool.workers.is_available():
             return HttpResponse(503, b"not ready: no worker\n")
         return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
 
     def confinement(self) -> Confinement:
         """Return the confinement of all workers, as they reported it."""
-        return self._pool.confinement()
+        return self._pool.workers.confinement()
 
     def _gauges(self) -> metrics.Gauges:
         certificates = self._certificates

@@ -4,25 +4,20 @@ A worker reports the references whose content a request lacks. The next request 
 gets their content in advance, so that its worker runs once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script import wire
 from function_script.request.cache import ByteLruCache
 from function_script.request.remote import content, login
-from function_script.request.remote.reference import Allowlist
+from function_script.request.remote.reference import Allowlist, RemoteReference
 from function_script.request.remote.store import ContentStore, FetchKey
+from function_script.sandbox.outcome import Answered
 from function_script.server.handler import identify
 from function_script.step import function
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
-
-if TYPE_CHECKING:
-    from function_script.request.remote.reference import RemoteReference
-    from function_script.sandbox.outcome import Answered
 
 _Credentials: TypeAlias = Mapping[str, Mapping[str, bytes]]
 _MAX_STEPS: Final = 1_000
@@ -39,9 +34,9 @@ class RemotePrograms:
         self._store = store
         self._allowlist = allowlist
         self._max_bytes = max_bytes
-        self._references: ByteLruCache[Hashable, tuple[RemoteReference, ...]] = ByteLruCache(
-            _MAX_STEPS, max_entries=_MAX_STEPS
-        )
+        # Each counts as one byte.
+        self._references: ByteLruCache[Hashable, tuple[RemoteReference, ...]]
+        self._references = ByteLruCache(_MAX_STEPS)
 
     def attach(self, data: bytes) -> bytes:
         """Return a request with the content of the references that its input had before."""

@@ -50,28 +50,22 @@ class RequestRecord(NamedTuple):
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""
     if isinstance(reply, Answered):
-        problems, info = reply.diagnostics, reply.info
-        return RequestRecord(
-            FATAL if problems else OK,
-            bool(info.bug),
-            info,
-            len(data),
-            response_bytes,
-            seconds,
-            reply.waited_seconds,
-            reply.cpu_seconds,
-            diagnostics.to_line(problems) if problems else "",
-            info.bug,
-        )
+        info, problems = reply.info, reply.diagnostics
+        outcome, is_alarming = FATAL if problems else OK, bool(info.bug)
+        error, detail = diagnostics.to_line(problems) if problems else "", info.bug
+    else:
+        info = telemetry.read(data)._replace(limit=_LIMITS.get(reply.cause, ""))
+        outcome, is_alarming = reply.cause.value, reply.cause in _ALARMING
+        error, detail = str(reply.error), reply.detail
     return RequestRecord(
-        outcome=reply.cause.value,
-        is_alarming=reply.cause in _ALARMING,
-        info=telemetry.read(data)._replace(limit=_LIMITS.get(reply.cause, "")),
-        request_bytes=len(data),
-        response_bytes=response_bytes,
-        seconds=seconds,
-        waited_seconds=reply.waited_seconds,
-        cpu_seconds=reply.cpu_seconds,
-        error=str(reply.error),
-        detail=reply.detail,
+        outcome,
+        is_alarming,
+        info,
+        len(data),
+        response_bytes,
+        seconds,
+        reply.waited_seconds,
+        reply.cpu_seconds,
+        error,
+        detail,
     )

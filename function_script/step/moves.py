@@ -12,9 +12,7 @@ from typing import Final, NamedTuple
 from function_script import wire
 from function_script.contribution import Contribution, DesiredResource
 from function_script.request import objects
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
-from function_script.texts.source import Span
 
 _MARK: Final = objects.MOVED_TO.encode()
 _USAGE: Final = "usage"
@@ -203,8 +201,8 @@ def _read_claims(view: View, contribution: Contribution) -> dict[str, tuple[str,
         if entry.resource is not None and entry.policy is not None and entry.policy.moved_from:
             claims[name] = entry.policy.moved_from
     for deferred in contribution.deferred:
-        if deferred.name is not None and deferred.moved_from:
-            claims[deferred.name] = deferred.moved_from
+        if deferred.name is not None and deferred.policy is not None and deferred.policy.moved_from:
+            claims[deferred.name] = deferred.policy.moved_from
     return claims
 
 
@@ -262,7 +260,5 @@ def _both(name: str, first: str, second: str, contribution: Contribution) -> Doc
 
 
 def _problem(name: str, text: str, contribution: Contribution, hint: str) -> DocumentError:
-    locate = contribution.policy_spans.get(name)
-    span: Span | None = None if locate is None else locate()
     message = f'cannot move resource "{name}": {text}'
-    return DocumentError(Diagnostic(message=message, span=span, hint=hint))
+    return DocumentError.of(message, span=contribution.policy_span(name), hint=hint)

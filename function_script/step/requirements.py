@@ -69,8 +69,10 @@ def unresolved(required: ResolvedRequirements, data: wire.Request) -> list[str]:
     if schemas and enums.CAPABILITY_CAPABILITIES not in data.capabilities:
         # The capability of schemas and the statement of capabilities are of the same version.
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
+    # Crossplane before 2.0 answers the deprecated field alone.
+    is_old = bool(data.extra_resources) and not data.required_resources
     for name in missing:
-        if request.knows_old_field_only(data) and required.resources[name].namespace is not None:
+        if is_old and required.resources[name].namespace is not None:
             raise _incapable(name, "resources of a namespace", "REQUIRED_RESOURCES")
     return [*missing, *schemas]
 

@@ -74,8 +74,9 @@ def render(
     of a case. ``seed_file`` is that of `function-script test`. Raises FatalError for errors, and
     for a FATAL result.
     """
-    if "steps" in keys or "expect" in keys:
-        raise TypeError("render() takes what is given: a step's expectations are your assertions")
+    if refused := keys.keys() & {"steps", "expect", "request", "redacted"}:
+        text = f"render() takes an XR and no {min(refused)}: expectations are your assertions"
+        raise TypeError(text)
     # The case is a text, so that diagnostics have positions.
     source = Source(name="the case given", text=documents.to_yaml(keys))
     (document,) = sources.read(source)

@@ -50,21 +50,17 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the case; a failure has the text that the command prints below the case's line."""
-        failure = self._run_case()
-        if failure:
-            pytest.fail(failure, pytrace=False)
-
-    def _run_case(self) -> str | None:
         project = Project([self.config.rootpath])
         files = self.config.stash.setdefault(_files, FileCache(project))
         try:
             case = parser.parse(self.path, files)
             pool = testing.pool(*self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
-            return console.to_text(error.diagnostics)
+            pytest.fail(console.to_text(error.diagnostics), pytrace=False)
         options = runner.RunOptions(rendering=renderer.Options(servers=testing.SERVERS))
         verdict = runner.run(case, pool, options)
-        return None if verdicts.is_success([verdict]) else verdicts.to_text(verdict)
+        if not verdicts.is_success([verdict]):
+            pytest.fail(verdicts.to_text(verdict), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the case's file and name for reports."""

@@ -43,11 +43,14 @@ def is_of_helm(name: str) -> bool:
     return name in {"Values", "Release", *_HELM}
 
 
-def advise_root(name: str, prefix: str = "") -> str | None:
+def advise_root(name: str, prefix: str | None) -> str | None:
     """Return the hint for a name that authors take for a part of a request.
 
-    ``prefix`` is what begins a path in the author's language.
+    ``prefix`` is what begins a path in the author's language; None for a script.
     """
+    if name in ROOTS and prefix is None:
+        return f'write get_xr(req, "{name}")'
+    prefix = prefix or ""
     if name in ROOTS:
         return f"the XR is {prefix}{_XR}: write {prefix}{_XR}.{name}"
     if name in _SHORT:

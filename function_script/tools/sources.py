@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from function_script.documents import Document
+from function_script.request import objects
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded
@@ -59,6 +61,17 @@ def _read_each(source: Source) -> list[Document | FatalError]:
 def read(source: Source) -> list[Document]:
     """Read the objects of one text; empty and comment-only documents are left out."""
     return bounded.read_documents(source)
+
+
+def refuse_lists(documents: Iterable[Document]) -> list[Document]:
+    """Return the documents; raises InputError for a List of kubectl, whose items nothing finds."""
+    documents = [*documents]
+    for each in documents:
+        if objects.api_version_and_kind(each.value) == ("v1", "List"):
+            message = f"cannot load document {each.number}: it is a List"
+            problem = Diagnostic(message=message, hint="write its items as documents of their own")
+            raise InputError(problem.at(each.origin.source, each.span(("kind",))))
+    return documents
 
 
 def read_one(

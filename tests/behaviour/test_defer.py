@@ -1,12 +1,14 @@
 """With `missing: Defer` what needs a missing value is withheld alone, whatever the language."""
 
 import pytest
+from support import builders
 from support.builders import API_VERSION
-from support.readiness_steps import condition, desired, fatal, observed, run
+from support.readiness_steps import READY, condition, desired, fatal, observed, readiness, run
 
 from function_script.request.values import Object
 
-NAME = "script.fn.crossplane.io/composition-resource-name"
+PREFIX = "script.fn.crossplane.io"
+NAME = f"{PREFIX}/composition-resource-name"
 HEAD = f"apiVersion: e.org/v1\nkind: Thing\nmetadata: {{annotations: {{{NAME}: NAME}}}}\n"
 TEMPLATES = ("JinjaTemplate", "GoTemplate")
 # Where a value comes from that does not exist, in each language.
@@ -135,6 +137,50 @@ def test_resource_that_exists_is_kept_as_it_was_applied(kind: str) -> None:
         },
     }
     assert response["desired"]["composite"]["ready"] == "READY_FALSE"  # type: ignore[index,call-overload] # an object
+
+
+# A script that says the same as the documents of templates.
+SCRIPT = """
+def main(req):
+    rsp = response()
+    rsp.resource("net", {"apiVersion": "e.org/v1", "kind": "Thing"})
+    id = lambda: req["observed"]["resources"]["vpc"]["resource"]["status"]["id"]
+    body = lambda: {"apiVersion": "e.org/v1", "kind": "Thing", "spec": {"a": id()}}
+    rsp.resource("b", body, depends_on = ["net"], ready_when = "Never")
+    return rsp
+"""
+
+
+@pytest.mark.parametrize("kind", [*TEMPLATES, "StarlarkScript"])
+def test_kept_resource_has_the_order_and_the_rule_that_it_states(kind: str) -> None:
+    """Without its Usage, that would be deleted; without its rule, others would begin too early."""
+    fields: Object = {"missing": "Defer", "onExisting": "Keep", "usages": {}, "autoReady": {}}
+    text = document("b", "spec: {a: {{ ID }} }\n").replace(
+        ": b}", f": b, {PREFIX}/depends-on: net, {PREFIX}/ready-when: Never}}"
+    )
+    step = builders.starlark(SCRIPT, **fields)
+    if kind in PATHS:
+        step = template(kind, document("net", ""), text, **fields)
+    existing = managed(OWNED)
+    existing["resource"]["status"] = READY  # type: ignore[index,call-overload] # an object
+    response = run(step, {"net": observed(), "b": existing})
+    assert readiness(response) == {
+        "net": "READY_FALSE",
+        "b": "READY_FALSE",
+        "usage:b:net": "READY_FALSE",
+    }
+
+
+@pytest.mark.parametrize("annotation", ["depends-on", "ready-when", "usages", "ready"])
+def test_resource_whose_order_needs_a_missing_value_is_not_kept(annotation: str) -> None:
+    """Its Usages would be deleted meanwhile."""
+    waiting = document("b", "spec: {a: {{ ID }} }\n").replace(
+        ": b}", f": b, {PREFIX}/{annotation}: 'x{{{{ ID }}}}'}}"
+    )
+    step = template("JinjaTemplate", waiting, onExisting="Keep")
+    assert set(desired(run(step))) == set()
+    message = fatal(run(step, {"b": managed(OWNED)}))
+    assert f"needs a missing value, too: {PREFIX}/{annotation}" in message
 
 
 @pytest.mark.parametrize("owned", [(), (OWNED, OWNED)], ids=["none", "two"])

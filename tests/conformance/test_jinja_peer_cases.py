@@ -10,7 +10,7 @@ from support.gotemplating import Case
 from function_script.request.values import Object
 
 TABLE = Path(__file__).parent / "jinja_peer" / "cases.yaml"
-ROWS: list[Object] = yaml.safe_load(TABLE.read_text())["cases"]
+ROWS: list[Object] = yaml.load(TABLE.read_text(), yaml.CSafeLoader)["cases"]
 HEAD: Object = {"apiVersion": builders.API_VERSION, "kind": "JinjaTemplate"}
 CASES = [
     gotemplating.to_case(row, {**HEAD, **({"inline": row["inline"]} if "inline" in row else {})})

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
-from function_script.sandbox.outcome import Answered, Reply
+from function_script.sandbox.outcome import RETRIED, Answered, Reply
 from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
@@ -188,6 +188,8 @@ class RecordingPool(Pool):
             messages = fatal_messages(fnv1.RunFunctionResponse.FromString(reply.response))
             self.failure = "; ".join(messages)
         else:
+            # No outcome of a mistake: the machine was busy.
+            assert reply.cause not in RETRIED, reply.error
             self.failure = diagnostics.to_line(reply.error.diagnostics)
         return reply
 

@@ -40,9 +40,9 @@ def requests() -> list[bytes]:
     """A request for each step of the examples that has an input of ours."""
     found = []
     for path in sorted(EXAMPLES.glob("*/composition.yaml")):
-        xr = yaml.safe_load(path.with_name("xr.yaml").read_text())
+        xr = yaml.load(path.with_name("xr.yaml").read_text(), yaml.CSafeLoader)
         observed = {"composite": {"resource": xr}}
-        for step in yaml.safe_load(path.read_text())["spec"]["pipeline"]:
+        for step in yaml.load(path.read_text(), yaml.CSafeLoader)["spec"]["pipeline"]:
             if step.get("input", {}).get("kind") in KINDS:
                 message = builders.request(step["input"], observed=observed)
                 found.append(message.SerializeToString())

@@ -119,15 +119,15 @@ def test_pool_with_a_stopped_zygote_is_not_available(monkeypatch: pytest.MonkeyP
         with ThreadPoolExecutor(1) as threads:
             os.kill(zygote, signal.SIGSTOP)
             try:
-                assert pool.is_available()
+                assert pool.workers.is_available()
                 for each in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
                     os.kill(int(each), signal.SIGKILL)
                 running = threads.submit(pool.run, b"pid")
-                wait_until(lambda: not pool.is_available())
+                wait_until(lambda: not pool.workers.is_available())
             finally:
                 os.kill(zygote, signal.SIGCONT)
             assert isinstance(running.result(), Answered)
-        assert pool.is_available()
+        assert pool.workers.is_available()
 
 
 def test_missing_descriptor_of_a_worker_is_an_error() -> None:

@@ -63,32 +63,21 @@ def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
     assert server.resident_bytes() - before < 16 << 20
 
 
-def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
-    """Return the CPU time of the server for this number of calls."""
-    before = cpu_seconds(server.pid)
-    for _ in range(calls):
-        assert is_answered(call(channel, GOOD))
-    return cpu_seconds(server.pid) - before
-
-
 @pytest.mark.attack
 @pytest.mark.parametrize("flood", sorted(attacker.pages()))
 def test_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
-    """Probes and calls are answered, at nearly the same cost."""
-    with server.channel() as channel:
-        call(channel, GOOD)
-        with attacker.attacking(flood, server.metrics_address):
-            time.sleep(0.5)
-            began = time.monotonic()
-            used = server_seconds(server, channel, 600)
-            seconds = time.monotonic() - began
-            statuses = [fetch(server.metrics_address, "/readyz") for _ in range(10)]
-        # Calls beside another process that uses a CPU cost more than calls alone.
-        with attacker.attacking("work", "1"):
-            quiet = server_seconds(server, channel, 600)
+    """Probes and calls are answered; pages have their share of one CPU, on any machine."""
+    with server.channel() as channel, attacker.attacking(flood, server.metrics_address):
+        time.sleep(0.5)
+        # Nobody calls meanwhile: what a call costs beside a flood depends on the machine.
+        began, before = time.monotonic(), cpu_seconds(server.pid)
+        time.sleep(1.5)
+        share = (cpu_seconds(server.pid) - before) / (time.monotonic() - began)
+        for _ in range(50):
+            assert is_answered(call(channel, GOOD))
+        statuses = [fetch(server.metrics_address, "/readyz") for _ in range(10)]
     assert statuses.count(200) >= 9
-    # Its share of one CPU, and what the system needs for connections.
-    assert used - quiet < 0.25 * seconds
+    assert share < 0.15
 
 
 @pytest.mark.attack

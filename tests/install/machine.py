@@ -49,8 +49,9 @@ def check_out(target: Path) -> Path:
 
 
 def build_sdist(checkout: Path, target: Path) -> Path:
-    """Build an sdist as maintainers do, in isolation."""
-    run([sys.executable, "-m", "build", "--sdist", "--outdir", target, "."], checkout)
+    """Build an sdist as a release has it, with what is installed."""
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation"]
+    run([*command, "--outdir", target, "."], checkout)
     (archive,) = target.glob("*.tar.gz")
     return archive
 

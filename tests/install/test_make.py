@@ -53,6 +53,8 @@ def test_demo_runs(checkout: Path, env: dict[str, str]) -> None:
     run([python.path, "-m", "venv", "--without-pip", ".venv"], checkout, env)
     assert RENDERED in run(["make", "demo", f"PYTHON={python.path}"], checkout, env)
     assert f"(Python {python.name}." in run([".venv/bin/function-script", "version"], checkout, env)
+    # Compiled modules would go on running the old code when the source changes.
+    assert [*(checkout / "function_script").rglob("*.so")] == []
     # What is complete is used as it is, whatever python3 is.
     assert RENDERED in run(["make", "demo"], checkout, env)
 
@@ -102,7 +104,7 @@ def test_another_python_makes_another_environment(checkout: Path, env: dict[str,
     """PYTHON is heeded although there is an environment; one that was moved is made anew."""
     first, last = PYTHONS[0], PYTHONS[-1]
     stamp = checkout / ".venv/runtime"
-    run([*PREPARE, f"PYTHON={first.path}"], checkout, env)
+    run([first.path, "-m", "venv", "--without-pip", ".venv"], checkout, env)
     stamp.write_text(f"{checkout}\n")
     run([*PREPARE, f"PYTHON={first.path}"], checkout, env)
     run(PREPARE, checkout, env)

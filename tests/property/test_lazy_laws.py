@@ -165,7 +165,7 @@ def test_selected_parts_equal_those_of_decoded_object(
     encoded = find_path(scope.request, "observed.resources.r.resource")
     assert isinstance(encoded, Lazy)
     assert repr(encoded.select(tree)) == repr(select(plain(encoded), tree))
-    assert not encoded.built()
+    assert not encoded.memo
 
 
 ENTRIES = st.none() | st.fixed_dictionaries(
@@ -191,4 +191,4 @@ def test_selected_parts_of_state_equal_those_of_decoded_state(
     assert isinstance(lazy, Lazy)
     selected = paths.select(cast("Object", plain(read)), tree)
     assert repr(lazy.select(tree)) == repr(selected)
-    assert not lazy.built()
+    assert not lazy.memo

@@ -42,7 +42,7 @@ _PROPERTIES = "{count: {type: integer}, region: {type: string}}"
 
 
 def _read(text: str) -> Object:
-    value: Object = yaml.safe_load(text)
+    value: Object = yaml.load(text, yaml.CSafeLoader)
     return value
 
 

@@ -42,8 +42,9 @@ def test_failures_are_exceptions(tmp_path: Path) -> None:
         testing.render(project(tmp_path), patch={"spec": {"size": 10}})
     with pytest.raises(InputError, match='did you mean "observed"'):
         testing.render(tmp_path, observd=[])
-    with pytest.raises(TypeError, match="assertions"):
-        testing.render(tmp_path, expect={})
+    for key in ("expect", "request"):
+        with pytest.raises(TypeError, match=f"no {key}: expectations are your assertions"):
+            testing.render(tmp_path, **{key: {}})
 
 
 _CALLS = """

@@ -213,7 +213,11 @@ def _reorder_call(
     types = _PURPOSES.get(name, function.parameter_types)
     if len(types) != len(arguments) or len(types) < len(("value", "other")):
         return None
-    if _fit(types, arguments, grammar) or any(map(_is_quoted_number, types, arguments)):
+    # An argument may be in its place, and in quotes by mistake.
+    if _fit(types, arguments, grammar) or any(
+        type_ in _NUMBERS and isinstance(word, nodes.String) and word.value.isdigit()
+        for type_, word in zip(types, arguments, strict=True)
+    ):
         return None
     if "map" in types and function.is_lookup:
         # Getters take the request, which `$` is inside of `range` and `with`, too.
@@ -233,11 +237,6 @@ def _reorder_call(
     is_certain = len(texts) == 1 and not is_request
     usage = _signature(function, len(arguments)).usage
     return next(iter(texts), None) if is_certain else usage if texts else None
-
-
-def _is_quoted_number(type_: str, word: nodes.Operand) -> bool:
-    """Report whether an argument is in its place, and in quotes by mistake."""
-    return type_ in _NUMBERS and isinstance(word, nodes.String) and word.value.isdigit()
 
 
 def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: parser.Grammar) -> bool:

@@ -53,7 +53,8 @@ def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
             declared.add(variable)
             # A name that begins with an underscore is meant to be unread, and a pipeline may be
             # written for what it does and not for its value.
-            if variable in read or name.startswith("$_") or _has_effects(pipe):
+            effects = (getattr(part, "name", "") in _EFFECTS for part in nodes.walk_nodes([pipe]))
+            if variable in read or name.startswith("$_") or any(effects):
                 continue
             if variable.declaration in declared:
                 message = f"{name} is another variable here, which ends with this block"
@@ -62,13 +63,6 @@ def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
                 message = f"{name} is set and never read"
                 hint = "take it out, or read it where it is meant"
             yield Finding(variable.position, len(name), message, hint)
-
-
-def _has_effects(pipe: nodes.Pipe) -> bool:
-    return any(
-        isinstance(part, nodes.Identifier) and part.name in _EFFECTS
-        for part in nodes.walk_nodes([pipe])
-    )
 
 
 def _find_in_nodes(
@@ -107,7 +101,8 @@ def find_printed(trees: parser.Trees, source: Source) -> Iterator[Finding]:
         match part:
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
                 command.function in _PRINTED_BY_MISTAKE
-            ) and not _is_in_comment(source.text, command.position):
+            ) and "#" not in source.text[: command.position].rpartition("\n")[2]:
+                # A comment of YAML hides what it prints.
                 name = command.function
                 message, hint = _PRINTED_BY_MISTAKE[name]
                 yield Finding(command.position, len(name), f"{name} {message}", hint)
@@ -179,11 +174,6 @@ def _reads_dot(tree: Sequence[nodes.Node]) -> bool:
     return any(isinstance(part, nodes.Field) for part in parts) and not any(
         isinstance(part, (nodes.With, nodes.Range)) for part in parts
     )
-
-
-def _is_in_comment(text: str, position: int) -> bool:
-    """Report whether a comment of YAML hides what an action prints."""
-    return "#" in text[text.rfind("\n", 0, position) + 1 : position]
 
 
 def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:

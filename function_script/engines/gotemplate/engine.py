@@ -3,7 +3,7 @@
 Raises only FatalError.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -86,25 +86,13 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     def locate(line: int) -> Span | None:
         return positions.find_origin(line, trace())
 
-    def explain(line: int) -> tuple[Span, str] | None:
-        lines = text.split("\n")
-        span = locate(line) if 0 < line <= len(lines) else None
-        if span is None:
-            return None
-        # A printed value is alone in the line, or behind its end.
-        below = locate(min(line + 1, len(lines))) or span
-        if printed := _find_printed(program, below) or _find_printed(program, span):
-            return printed
-        hint = _line_hint(lines[line - 1])
-        return None if hint is None else (span, hint)
-
     gaps = tuple(run_problems.list_missing(run, pieces, loaded))
     text = _join(pieces, loaded, scope, limits, allowance)
     return TemplateResult(
         text=text,
         gaps=gaps,
         locate=locate,
-        explain=explain,
+        explain=lambda line: _explain(line, text.split("\n"), locate, program),
         trace=trace,
         outdents=[
             (offset := sum(map(len, pieces[:index])), offset + len(pieces[index]))
@@ -157,6 +145,25 @@ def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:
         for number, line in foreign_syntax.outside_scalars(lines)
         if number in numbers and leftovers.LIST.pattern.search(line)
     ]
+
+
+def _explain(
+    line: int, lines: Sequence[str], locate: Callable[[int], Span | None], program: Program
+) -> tuple[Span, str] | None:
+    """Return the place and the hint for a line that is no YAML; None if nothing is certain."""
+    span = locate(line) if 0 < line <= len(lines) else None
+    if span is None:
+        return None
+    # A printed value is alone in the line, or behind its end.
+    below = locate(min(line + 1, len(lines))) or span
+    if printed := _find_printed(program, below) or _find_printed(program, span):
+        return printed
+    hint = _line_hint(lines[line - 1])
+    above = lines[line - 2] if line > 1 else ""
+    if hint is None and ": " not in above and not above.lstrip(" ").startswith("- "):
+        # What is no entry makes the line below it unreadable.
+        span, hint = locate(line - 1) or span, _line_hint(above)
+    return None if hint is None else (span, hint)
 
 
 def _line_hint(line: str) -> str | None:

@@ -51,7 +51,7 @@ def run_problem(
     ]
     problem = Diagnostic(
         message=_message(error, site, location),
-        hint=_hint_of_caller(error, sites) or _hint(error, sites, loaded),
+        hint=_hint(error, sites, loaded),
         notes=tuple(reversed(notes)),
         kind="refusal" if site is not None and _is_refusal(error, site) else "mistake",
     )
@@ -174,17 +174,12 @@ _DOT_HINT: Final = (
 _ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
 
 
-def _hint_of_caller(error: Exception, sites: Sequence[Site]) -> str | None:
-    """Return the hint for a template that reads its dot, and is called without one."""
-    call = arguments.find_call_without_dot(sites[-2].node) if len(sites) > 1 else None
-    if call is None or not isinstance(error, (errors.NoValueError, errors.FieldError)):
-        return None
-    keyword, name = call
-    return f'give it the value that it reads: {{{{ {keyword} "{name}" . }}}}'
-
-
 def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str | None:
     site = sites[-1] if sites else None
+    is_absence = isinstance(error, (errors.NoValueError, errors.FieldError)) and len(sites) > 1
+    if call := arguments.find_call_without_dot(sites[-2].node) if is_absence else None:
+        keyword, name = call
+        return f'give it the value that it reads: {{{{ {keyword} "{name}" . }}}}'
     if isinstance(error, errors.LimitExceededError):
         return error.hint
     if isinstance(error, errors.FieldError):

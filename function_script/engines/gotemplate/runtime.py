@@ -117,7 +117,9 @@ def refuse(value: object, type_name: str) -> NoReturn:
     elif type_name == "string" and isinstance(value, (int, float, bytes)):
         code = errors.Code.NOT_A_STRING
     elif type_name == "int" and isinstance(value, (int, float, str)):
-        code = None if isinstance(value, bool) else errors.Code.NOT_AN_INTEGER
+        # The function int makes 0 of other texts.
+        is_number = not isinstance(value, (bool, str)) or str(value).lstrip("-").isdecimal()
+        code = errors.Code.NOT_AN_INTEGER if is_number else None
     raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}", code)
 
 

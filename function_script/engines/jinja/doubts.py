@@ -28,11 +28,9 @@ _WORDS: Final = {
     "object": "an object",
     "string": "a text",
 }
-# A value in single braces: YAML reads a map with one key.
-_SINGLE_BRACES: Final = re.compile(
-    rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *functions.REQUEST_PARTS))})"
-    r"(?:\.\w+)+[ ]*\})[ ]*$",
-    re.MULTILINE,
+# A value of the request in the braces of an expression.
+_VALUE_IN_TEXT: Final = re.compile(
+    rf"\{{\{{ *(?:{'|'.join(('spec', 'xr', *functions.REQUEST_PARTS))})[.\[]"
 )
 # A key or an item.
 _ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
@@ -213,12 +211,11 @@ def _filters(tree: nodes.Template) -> Iterator[Violation]:
 
 
 @_RULES.add
-def _single_braces(tree: nodes.Template) -> Iterator[Violation]:
-    """Find values in single braces."""
-    for data in tree.find_all(nodes.TemplateData):
-        for match in _SINGLE_BRACES.finditer(data.data):
-            value = match["value"]
-            message = "this is a map of YAML with one key, and no value of the request"
-            hint = f"write {{{{ {value.strip('{ }')} }}}}"
-            offset = data.lineno + match.start("value")
-            yield Violation(offset=offset, width=len(value), message=message, hint=hint)
+def _nested_braces(tree: nodes.Template) -> Iterator[Violation]:
+    """Find values in braces inside of a text that is joined with others."""
+    for node in tree.find_all((nodes.Add, nodes.Concat)):
+        for text in node.find_all(nodes.Const):
+            if isinstance(text.value, str) and _VALUE_IN_TEXT.search(text.value):
+                message = "braces are a text here: nothing replaces them"
+                hint = 'join the value with ~: "text" ~ value'
+                yield Violation(offset=text.lineno, message=message, hint=hint)

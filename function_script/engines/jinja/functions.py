@@ -217,4 +217,4 @@ def build_variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
 def find_roots(run: Run) -> dict[str, object]:
     """Return the data in which values are searched: variables, and parts that were read."""
     variables = {name: run.variables[name] for name in NAMES if name in run.variables}
-    return {**variables, **run.scope.request.built()}
+    return {**variables, **run.scope.request.memo}

@@ -27,8 +27,11 @@ _TAGS: Final = frozenset(
         *("include", "macro", "set", "with"),
     }
 )
-# A path by dots with a dash in its last key.
-_DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
+# Paths by dots to a label or an annotation with a slash, and with a dash in the last key.
+_QUOTED_KEYS: Final = (
+    ("slash", re.compile(r"(?P<path>[\w.]+\.(?:labels|annotations))\.(?P<key>[\w.-]+/[\w.-]+)")),
+    ("dash", re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")),
+)
 _MARKS: Final = habits.marks("jinja")
 _COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 # Names of Jinja that only some bodies have.
@@ -429,9 +432,10 @@ def tag_hint(word: str) -> str | None:
 
 def key_hint(text: str, name: str) -> str | None:
     """Return the hint for a name that is meant as a key in a text; None for other names."""
-    for match in _DASHED.finditer(text):
-        if name in match["key"].split("-"):
-            return f'a key with a dash is in brackets: {match["path"]}["{match["key"]}"]'
+    for sign, pattern in _QUOTED_KEYS:
+        for match in pattern.finditer(text):
+            if name in re.split(r"[-./]", match["key"]):
+                return f'a key with a {sign} is in brackets: {match["path"]}["{match["key"]}"]'
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
         return f'keys of an object are in quotes: "{name}"'
     if re.search(rf"[\w\])]\[\s*{re.escape(name)}\s*\]", text):

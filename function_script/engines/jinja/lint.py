@@ -100,7 +100,10 @@ class JinjaLint(TemplateLint):
         problems: dict[Diagnostic, None] = {}
         for module, source, tree in templates:
             text = source.text
-            for variable in _names_in(tree) if module in used else ():
+            # A namespace is read where its attribute is set.
+            variables: list[nodes.Name | nodes.NSRef] = [*tree.find_all(nodes.NSRef)]
+            variables += (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
+            for variable in variables if module in used else ():
                 if variable.name in {*values, *_BODIES}:
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
@@ -145,12 +148,6 @@ class JinjaLint(TemplateLint):
         for source, text in self.find_documents(program):
             yield from foreign_syntax.find_dollars([source])
             yield from foreign_syntax.find(source, text, foreign_syntax.IN_JINJA)
-
-
-def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
-    """Yield the names that a template reads, and the namespaces that it sets attributes of."""
-    yield from tree.find_all(nodes.NSRef)
-    yield from (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
 
 
 def _problem(source: Source, begin: int, word: str, message: str, hint: str | None) -> Diagnostic:

@@ -175,12 +175,13 @@ def _unknown_tag(
     near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
     is_colon = site.text_at(1) == ":"
     if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
-        hint, open_tag = foreign, None
+        # `do names.append(name)`
+        method = site.text_at(3) if tag == "do" and site.text_at(2) == "." else ""
+        hint, open_tag = habits.find("jinja", method, "list") or foreign, None
     elif site.text_at(1 + is_colon) == "=":
         hint, open_tag = "write {% set name = value %}", None
     elif is_end and open_tag is not None and near not in expected:
-        ends = [each for each in expected if each.startswith("end")]
-        hint = f'"{open_tag[0]}" ends with {_closing_tags(ends)}'
+        hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
     elif near is not None:
         hint = f'did you mean "{near}"?'
         open_tag = open_tag if near in expected else None
@@ -199,4 +200,5 @@ def _unknown_tag(
 
 
 def _closing_tags(tags: Sequence[str]) -> str:
-    return " or ".join("{% " + tag + " %}" for tag in tags) or "a tag of its own"
+    ends = [tag for tag in tags if tag.startswith("end")]
+    return " or ".join("{% " + tag + " %}" for tag in ends) or "a tag of its own"

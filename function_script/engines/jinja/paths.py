@@ -87,10 +87,12 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
         return hint
     if missing_values.is_below_resource(name, base.keys()):
         return f"the object is below resource: write {path.lstrip('.')}.resource.{name}"
-    if re.search(rf"\.{re.escape(name)}-\w", statement):
+    if re.search(rf"\.{re.escape(name)}(?:-\w|[\w.-]*/\w)", statement):
         hint = hints.key_hint(statement, name)
     loop = re.search(rf"\bfor [\w, ]+ in [\w.]*\b{re.escape(name)} *[-+]?%}}", statement)
-    return hint or _suggest_key(name, base, is_loop=loop is not None)
+    # No loop goes over a text or a number, whatever its name.
+    candidates = (k for k in _keys_of(base) if loop is None or _is_container(base[k]))
+    return hint or suggest(name[:_MAX_KEY_LENGTH], tuple(candidates))
 
 
 def _correction_of_list(key: object, path: str) -> str | None:
@@ -127,13 +129,9 @@ def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str)
         value = value.get(key) if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or base not in value:
         return None
+    if isinstance(value.get("items"), list):
+        return f"write `for {name} in {path}.items`: the list is a field"
     return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
-
-
-def _suggest_key(key: str, holder: Mapping[object, object], *, is_loop: bool) -> str | None:
-    # No loop goes over a text or a number, whatever its name.
-    candidates = (each for each in _keys_of(holder) if not is_loop or _is_container(holder[each]))
-    return suggest(key[:_MAX_KEY_LENGTH], tuple(candidates))
 
 
 def _keys_of(holder: Mapping[object, object]) -> list[str]:
@@ -216,7 +214,7 @@ def _search(root: object, target: object, budget: Iterable[None]) -> tuple[objec
 def _children(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, Lazy):
         # An object that a template has read was built, so only built ones are searched.
-        value = value.built()
+        value = value.memo
     if isinstance(value, Mapping):
         yield from ((key, child) for key, child in value.items() if _is_container(child))
     elif isinstance(value, list):

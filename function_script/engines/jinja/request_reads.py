@@ -61,9 +61,10 @@ def find(program: Program) -> list[FieldAccess]:
     names = _Names(templates)
     reads: dict[FieldAccess, None] = {}
     for _, source, tree in templates:
-        # `is defined` asks for a value, and reads none.
+        # `is defined` asks for a value, and a call for a method: both read no field.
         tests = [test for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS]
-        tested = {id(test.node) for test in tests}
+        tested = {id(each.node) for each in tests}
+        tested |= {id(call.node) for call in tree.find_all(nodes.Call)}
         for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)):
             path = None if id(node) in tested else names.path(node)
             # A key that only a run knows may be one of many fields.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from jinja2 import nodes
 from jinja2.compiler import Frame
 
-from function_script.engines import foreign_syntax
+from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import deferral, exceptions, positions, programs, tokens
 from function_script.engines.jinja.calls import Call
@@ -248,7 +248,10 @@ class LineLocator:
         # YAML has more ends of lines, so that there may be no such line.
         if span is None:
             return None
-        hint = foreign_syntax.hint_of(text.split("\n")[line - 1], foreign_syntax.IN_JINJA)
+        rendered = text.split("\n")[line - 1]
+        leftover = leftovers.of_line(rendered)
+        hint = foreign_syntax.hint_of(rendered, foreign_syntax.IN_JINJA)
+        hint = leftover.hint if hint is None and leftover is not None else hint
         return None if hint is None else (span, hint)
 
     def trace(self) -> Sequence[Piece]:

@@ -80,12 +80,9 @@ def _find_bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.If, ast.For, ast.FunctionDef)):
             yield node.body
-        # The body of an `elif` is that of the condition in its place.
-        if isinstance(node, ast.If) and node.orelse and not _is_elif(node):
-            yield node.orelse
-
-
-def _is_elif(node: ast.If) -> bool:
-    """Report whether an `elif` follows: it begins where the condition before it does."""
-    first = node.orelse[0]
-    return isinstance(first, ast.If) and first.col_offset == node.col_offset
+        # The body of an `elif` is that of the condition in its place, where its own `if` begins.
+        match node:
+            case ast.If(orelse=[ast.If(col_offset=column)]) if column == node.col_offset:
+                pass
+            case ast.If(orelse=[_, *_]):
+                yield node.orelse

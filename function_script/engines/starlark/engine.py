@@ -1,7 +1,7 @@
 """Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Final, TypeAlias, cast
 
@@ -15,7 +15,7 @@ from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
-from function_script.request.program import Deferred, Program, Scope, ScriptResult
+from function_script.request.program import Program, Scope, ScriptResult, Withheld
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import (
     DocumentError,
@@ -34,15 +34,15 @@ _RESULT: Final = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "as_name", "built", "functions_of", "moved_from", "only", "to_json", "without")
+load("bridge", "as_name", "built", "functions_of", "only", "statements_of", "to_json", "without")
 
 result = built(main(json.decode(request.keys()[0])))
 
 def names():
     return json.encode(functions_of(result))
 
-def moved(name):
-    return json.encode(moved_from(result, name))
+def statements(name):
+    return json.encode(statements_of(result, name))
 
 def one(name, nodes, depth):
     to_json(only(result, name), nodes, depth)
@@ -59,7 +59,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     script = build.script(program, limits, options)
     request = build_request(scope)
     text = to_json(paths.select(request, script.reach))
-    withheld: tuple[Deferred, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
     is_deferring = program.options.get("missing") == "Defer"
     try:
         with predeclared.SeededRun(scope):
@@ -83,7 +83,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             is_deferring=is_deferring,
             locate=_locator(program, scope, limits, options, text, None),
         ) from error
-    call = partial(_call_again, [each.subject for each in withheld], text)
+    call = partial(_call_again, [each.name for each in withheld], text)
     value, resources = _read(reply, limits)
     return ScriptResult(
         value=value,
@@ -240,25 +240,24 @@ class DeferredEvaluation:
         starlark.eval_with(options, module, _RESULT, build.BRIDGE_GLOBALS, loader)
         self._result = module.freeze()
 
-    def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[Deferred, ...]]:
-        """Return main's result as JSON without the deferred resources, and these."""
+    def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[Withheld, ...]]:
+        """Return main's result as JSON without the withheld resources, and these."""
         try:
             return self.without(()), ()
         except starlark.StarlarkError as error:
-            deferred = tuple(self._deferred(request))
-            if not deferred:
+            withheld = tuple(self._find_withheld(request))
+            if not withheld:
                 # No resource waits for a value, so that the failure is a mistake.
                 raise error from None
-        return self.without([each.subject for each in deferred]), deferred
+        return self.without([each.name for each in withheld]), withheld
 
     def without(self, skipped: Sequence[str]) -> str:
         """Return main's result as JSON without these resources."""
         limits = self._limits
         return build.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
 
-    def _deferred(self, request: Mapping[str, Readable]) -> list[Deferred]:
-        """Call every function; return the resources of those that look up a missing value."""
-        deferred = []
+    def _find_withheld(self, request: Mapping[str, Readable]) -> Iterator[Withheld]:
+        """Call every function; yield the resources of those that look up a missing value."""
         for name in cast("list[str]", json.loads(cast("str", self._call("names")))):
             try:
                 self._call("one", name, self._limits.nodes, self._limits.depth)
@@ -267,13 +266,8 @@ class DeferredEvaluation:
                 # A mistake in one resource is no reason to wait for it.
                 if absence is None:
                     raise
-                moved_from = json.loads(cast("str", self._call("moved", name)))
-                names = tuple(moved_from) if isinstance(moved_from, list) else ()
-                text, span = absence
-                deferred.append(
-                    Deferred(name=name, subject=name, missing=text, span=span, moved_from=names)
-                )
-        return deferred
+                entry = cast("Object", json.loads(cast("str", self._call("statements", name))))
+                yield Withheld(name, *absence, entry)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

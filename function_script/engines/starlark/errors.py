@@ -144,19 +144,16 @@ def unloadable(
         for frame in failure.frames
         if frame.function == interpreter.TOP
     ]
-    if failure.code == "data" and failure.spot is None and (end := _last_statement(source)):
+    tree = syntax.parse(source.text) if failure.code == "data" and failure.spot is None else None
+    if tree is not None and tree.body:
         # The binding hands the value of the last statement to Python.
+        end = syntax.span_of(tree.body[-1], source)
         message = f"{verb}: the value of this statement is no data, and nothing uses it"
         problem = replace(problem, message=message, hint="take it out").at(source, end)
         spans.append(end)
     if any(_MAIN_CALL.search(_line(sources.get(span.name), span)) for span in spans):
         problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
-
-
-def _last_statement(source: Source) -> Span | None:
-    tree = syntax.parse(source.text)
-    return syntax.span_of(tree.body[-1], source) if tree is not None and tree.body else None
 
 
 def no_main(text: str, main: Source) -> ProgramError:
@@ -202,7 +199,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
         return _bad_result(raised, main, sources, locate)
     if place == WRAPPER:
         return _bad_contract(failure, main)
-    problem = _diagnostic(_RUN, failure, sources, raised)
+    problem = _diagnostic(_RUN, failure, sources, raised, request)
     if not failure.is_absence:
         return ProgramError(problem)
     if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
@@ -228,7 +225,11 @@ def describe_absence(
 
 
 def _diagnostic(
-    verb: str, failure: Failure, sources: Sources, raised: ValueError | None = None
+    verb: str,
+    failure: Failure,
+    sources: Sources,
+    raised: ValueError | None = None,
+    request: Mapping[str, Readable] | None = None,
 ) -> Diagnostic:
     """Return the problem at its position in a source; without a verb, its message is the cause."""
     span, calls = _position(failure, sources)
@@ -254,7 +255,7 @@ def _diagnostic(
         arguments = {"name": parameter.name, "type": type_name(value)}
         # The interpreter has our function's text only, and rules need the parameter and the type.
         failure = replace(failure, arguments={**failure.arguments, **arguments})
-    finding = mistakes.explain(failure, span, source) if span and source else None
+    finding = mistakes.explain(failure, span, source, request or {}) if span and source else None
     if span and source and mistakes.is_of_program(failure, span, source):
         code = Code("program")
     if finding is not None:

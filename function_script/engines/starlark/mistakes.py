@@ -8,7 +8,7 @@ failed, with the types that the interpreter has reported.
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -18,11 +18,12 @@ from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
 from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.engines.starlark.interpreter import GET_VALUE, NONE, Failure, Finding
 from function_script.engines.tables import Rules
-from function_script.request import quantities
+from function_script.request import objects, quantities
 from function_script.request.program import Program
-from function_script.request.values import with_article
+from function_script.request.values import Readable, with_article
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import list_choices, suggest
@@ -30,6 +31,8 @@ from function_script.texts.source import Source, Span
 
 _OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
 _DATA: Final = ("dict", "list", "string", NONE)
+# Functions and methods that give pairs.
+_PAIRS: Final = frozenset({"enumerate", "items", "zip"})
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
@@ -39,6 +42,10 @@ _PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
 _DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[A-Za-z]\w*)+")
 # JSONPath, and paths of JSON Patch. The key of an annotation has other parts in front of a slash.
 _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
+# A path by dots to a label or an annotation whose key has dots or slashes.
+_LABEL: Final = re.compile(
+    r"(?P<path>(?:[\w.]+\.)?metadata\.(?:labels|annotations))\.(?P<key>[\w-]+[./][\w./-]+)"
+)
 # Text in braces that would be the value of a name in an f-string or in JavaScript.
 _INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
 # An expression of a template that begins with a name.
@@ -77,7 +84,8 @@ _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 class _Script:
     """A source with its tree, and the types of its expressions.
 
-    ``node`` is what the rules look into: the tree, or the operation of a ``failure``.
+    ``node`` is what the rules look into: the tree, or the operation of a ``failure``, for which
+    ``request`` is at hand.
     """
 
     source: Source
@@ -86,6 +94,7 @@ class _Script:
     is_main: bool
     node: ast.AST
     failure: Failure | None = None
+    request: Mapping[str, Readable] = field(default_factory=dict)
 
     def walk(self) -> Iterator[ast.AST]:
         return ast.walk(self.node)
@@ -142,7 +151,9 @@ def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
         yield from (places[place] for place in sorted(places, key=lambda each: each[:2]))
 
 
-def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
+def explain(
+    failure: Failure, span: Span, source: Source, request: Mapping[str, Readable]
+) -> Finding | None:
     """Return what is certain of a failure at a place; None if nothing is."""
     tree = syntax.parse(source.text)
     node = syntax.node_at(tree, span, source) if tree is not None else None
@@ -155,6 +166,7 @@ def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
         is_main=True,
         node=node,
         failure=failure,
+        request=request,
     )
     rules = (rule for codes, rule in _FAILURES if failure.code in codes)
     return next((finding for rule in rules for finding in rule(script)), None)
@@ -252,6 +264,45 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
 # -- Failures
 
 
+@_explains("attribute", "compare", "item", "items", "operator", "position", "unpack", "verb")
+def _pairs(script: _Script) -> Iterator[Finding]:
+    """Find loops over keys or items that want pairs, after a failure there or of what they give."""
+    counts = Bindings.of([script.tree]).counts
+    reads = {n.id for n in script.walk() if isinstance(n, ast.Name) and counts[n.id] == 1}
+    for loop in ast.walk(script.tree) if script.failure is not None else ():
+        match loop:
+            case (
+                ast.For(target=ast.Tuple() as target, iter=items)
+                | ast.comprehension(target=ast.Tuple() as target, iter=items)
+            ) if calls.to_source(getattr(items, "func", items)).rpartition(".")[2] not in _PAIRS:
+                names, text = calls.to_source(target).strip("()"), calls.to_source(items)
+            case _:
+                continue
+        kind = _find_kind(items, script)
+        of_dict = f"`for {names} in {text}.items()`"
+        of_list = f"`for {names} in enumerate({text})`"
+        if kind and (script.node is target or not reads.isdisjoint(names.split(", "))):
+            hint = f"write {of_dict}" if kind == "dict" else f"write {of_list}, to count from 0"
+            yield script.say(hint)
+        elif script.node in (target, target.elts[0]):
+            yield script.say(f"of a dict, write {of_dict}; of a list, {of_list} counts from 0")
+
+
+def _find_kind(items: ast.expr, script: _Script) -> str:
+    """Return ``dict`` or ``list`` for an object, and for a list without lists; else ""."""
+    literal = _find_origin(items, script)
+    if isinstance(literal, ast.List) and all(isinstance(e, ast.Constant) for e in literal.elts):
+        return "list"
+    for function, lookups, _ in trace([script.tree]):
+        path = lookups.path(items) if any(node is items for node in ast.walk(function)) else None
+        match objects.find_path(script.request, path or ("",)):
+            case Mapping():
+                return "dict"
+            case list(parts) if not any(isinstance(part, list) for part in parts):
+                return "list"
+    return ""
+
+
 @_explains("attribute")
 def _attributes(script: _Script) -> Iterator[Finding]:
     """Find attributes that values of a certain type do not have."""
@@ -326,15 +377,15 @@ def _loops(script: _Script) -> Iterator[Finding]:
             case ast.For(iter=items) | ast.comprehension(iter=items):
                 kind = script.kinds.of(items)
             case ast.AugAssign(target=target, value=value) if value in script.kinds.facts:
-                kind = script.kinds.facts[value]
-                message = f"cannot add {_describe(kind)} to a list"
+                added = with_article(signatures.type_of_kind(script.kinds.facts[value]))
+                message = f"cannot add {added} to a list"
                 text = f"{calls.to_source(target)} += [{calls.to_source(value)}]"
                 yield script.say(f"write {text}", message)
                 continue
             case ast.Call(args=[first, *_]) if first in script.kinds.facts:
                 name = calls.to_source(node.func).rpartition(".")[2]
                 if name not in signatures.functions():
-                    type_ = _describe(script.kinds.facts[first])
+                    type_ = with_article(signatures.type_of_kind(script.kinds.facts[first]))
                     message = f"cannot call {name}: must be a list, not {type_}"
                     yield Finding(None, message, None, is_whole=True)
                 continue
@@ -348,10 +399,6 @@ def _loops(script: _Script) -> Iterator[Finding]:
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
-
-
-def _describe(kind: str) -> str:
-    return with_article(signatures.type_of_kind(kind))
 
 
 @_explains("frozen")
@@ -554,21 +601,14 @@ def _find_signature(call: ast.Call, tree: ast.Module) -> Signature | None:
             return None
 
 
-@_explains("arguments")
-def _named_arguments(script: _Script) -> Iterator[Finding]:
-    """Find arguments with names for a method of a text, a list or a dict, after a failure."""
-    name = script.failure.arguments.get("name") if script.failure is not None else None
-    match script.node:
-        case ast.Call(func=ast.Attribute(attr=method)) if name and any(
-            method in signatures.attributes()[kind] for kind in ("dict", "list", "string")
-        ):
-            yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
-
-
-@_explains("position", "parameter")
-def _none_arguments(script: _Script) -> Iterator[Finding]:
-    """Find the only argument of a call that is None, after a failure."""
+@_explains("arguments", "position", "parameter")
+def _method_arguments(script: _Script) -> Iterator[Finding]:
+    """Find an argument with a name for a method of data, and an only one that is None."""
     match script.failure, script.node:
+        case Failure(code="arguments", arguments={"name": str(name)}), ast.Call(
+            func=ast.Attribute(attr=method)
+        ) if any(method in signatures.attributes()[kind] for kind in ("dict", "list", "string")):
+            yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
         case Failure(arguments={"type": kind}), ast.Call(args=[argument]) if kind == NONE:
             yield script.say(_needed_hint(argument, script))
 
@@ -728,29 +768,6 @@ def _is_target(node: ast.Subscript, script: _Script) -> bool:
         for target in statement.targets
         for part in (target, getattr(target, "value", None))
     )
-
-
-@_explains("unpack")
-def _pairs(script: _Script) -> Iterator[Finding]:
-    """Find loops over keys or items that want pairs, after a failure."""
-    for node in ast.walk(script.tree):
-        match node:
-            case (
-                ast.For(target=ast.Tuple() as target, iter=items)
-                | ast.comprehension(target=ast.Tuple() as target, iter=items)
-            ) if script.node in (target, target.elts[0]):
-                pass
-            case _:
-                continue
-        match items:
-            case ast.Call(func=ast.Attribute(attr="items") | ast.Name(id="enumerate" | "zip")):
-                pass
-            case _:
-                names, text = calls.to_source(target).strip("()"), calls.to_source(items)
-                yield script.say(
-                    f"of a dict, write `for {names} in {text}.items()`; of a list, "
-                    f"`for {names} in enumerate({text})` counts from 0"
-                )
 
 
 @_explains("undefined")
@@ -1003,15 +1020,22 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
     formats = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     reads = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for node in _data_texts(script.tree):
-        if id(node) in formats or not isinstance(node.value, str):
+    # The name of a resource is no text of another tool.
+    resources = [
+        call.args[0]
+        for call in nodes
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "resource" and call.args
+    ]
+    for node in (*_data_texts(script.tree), *resources):
+        if id(node) in formats or not isinstance(value := getattr(node, "value", None), str):
             continue
-        text = node.value
+        text = value
         if leftover := leftovers.of_value(text):
             yield script.at(node, leftover.message, leftover.hint)
             continue
         # Braces may be those of another tool, but for a name that nothing reads.
-        braces = (b for b in _INTERPOLATION.finditer(text) if b["lead"] or b["name"] not in reads)
+        others = frozenset() if node in resources else reads
+        braces = (b for b in _INTERPOLATION.finditer(text) if b["lead"] or b["name"] not in others)
         match = _EXPRESSION.search(text) or next(braces, None)
         if "\n" not in text and match is not None and match["name"] in names:
             message = f"{match[0]} is a text here: nothing replaces it"
@@ -1051,6 +1075,13 @@ def _paths(script: _Script) -> Iterator[Finding]:
                 continue
         for path in paths:
             match path:
+                case ast.BoolOp(op=ast.Or(), values=[ast.Constant(value=str()) as own, other]):
+                    hint = f"write {calls.to_source(own)}, {calls.to_source(other)}"
+                    yield script.at(other, "this is never used: the text before it is true", hint)
+                case ast.Constant(value=str(text)) if label := _LABEL.fullmatch(text):
+                    message = f"no object has this path: {name} gives its default every time"
+                    hint = f"""write '{label["path"]}["{label["key"]}"]'"""
+                    yield script.at(path, message, hint)
                 case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"

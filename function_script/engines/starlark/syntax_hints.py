@@ -237,6 +237,9 @@ def _brackets(site: _Site) -> Finding | None:
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"
         return site.hint("add up in a loop" if before.text == "sum" else hint)
+    if bracket.text == "{" and text == "if" and site.text_at(-1) in {"{", ","}:
+        hint = 'write `"key": value if condition else None`: a resource has no field that is None'
+        return site.hint(hint)
     inside = site.tokens[site.tokens.index(bracket) : site.index]
     if text == "else" and any(token.text == "for" for token in inside):
         return site.hint("the choice comes first: [a if condition else b for item in list]")

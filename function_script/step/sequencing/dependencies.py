@@ -110,7 +110,7 @@ def read(contribution: Contribution, names: Collection[str]) -> Graph:
         first, path = cycle[0], " → ".join((*cycle, cycle[0]))
         message = f'cannot order resource "{first}": it depends on itself: {path}'
         hint = "leave out one of these dependencies"
-        span = contribution.policy_spans[first]()
+        span = contribution.policy_span(first)
         problems.append(Diagnostic(message=message, span=span, hint=hint))
     if problems:
         raise DocumentError(*problems)
@@ -154,7 +154,7 @@ def _unknown_name(
     return Diagnostic(
         message=f'cannot order resource "{name}": it depends on "{dependency.name}", '
         "which is not desired",
-        span=contribution.policy_spans[name](),
+        span=contribution.policy_span(name),
         hint=hint,
         code=Code("undesired", near or ""),
     )

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from function_script import wire
-from function_script.contribution import Contribution, DesiredResource
+from function_script.contribution import Contribution, Deferred, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
-from function_script.request.program import Blocked, Deferred
+from function_script.request.program import Blocked
 from function_script.request.request import has_unanswered
 from function_script.request.values import Readable
 from function_script.step.sequencing import dependencies, usages
@@ -36,13 +36,19 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if (step.readiness is None and not contribution.needs_sequencing) or contribution.is_fatal:
+    has_policies = contribution.deferred or contribution.policy_spans
+    if (step.readiness is None and not has_policies) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
     if has_unanswered(request, contribution.resources, contribution.schemas):
         # Crossplane calls again with what is required, unless this response is fatal.
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
+    # What exists and waits for a value is a resource like others, with its order and its rule.
+    waiting = [(each.name, each) for each in contribution.deferred if each.name is not None]
+    kept = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
+    contribution = replace(contribution, composed={**contribution.composed, **kept})
+    cluster.composed = contribution.composed
     graph = dependencies.read(contribution, _desired_names(contribution, cluster))
     if graph and (request.observed is None or request.observed.composite is None):
         raise DocumentError.of(
@@ -60,9 +66,6 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
 
     composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
-    for deferred in contribution.deferred:
-        if deferred.name is not None:
-            composed[deferred.name] = _keep_existing(deferred, deferred.name, options, cluster)
     # After the withheld ones are out, and before Usages, which state their own readiness.
     composed |= _judge_all(composed, options, cluster)
     protecting, unprotected = usages.compose(graph, options, cluster)
@@ -101,21 +104,21 @@ def _keep_existing(
     if resource is None:
         return _NOTHING
     configuration = applied_configuration(resource) if options.keep_existing else None
-    if configuration is None:
+    if configuration is None or deferred.unreadable:
         problem = f'cannot leave out resource "{name}", which exists: {deferred.missing}'
-        why = (
-            "its managed fields do not say what Crossplane applied"
-            if options.keep_existing
-            else None
-        )
-        hint = why or "set `onExisting: Keep` to keep such a resource as it is"
+        hint = "its managed fields do not say what Crossplane applied"
+        if not options.keep_existing:
+            hint = "set `onExisting: Keep` to keep such a resource as it is"
+        elif deferred.unreadable:
+            hint = f"its order or readiness needs a missing value, too: {deferred.unreadable}"
         raise DocumentError.of(problem, span=deferred.span, hint=hint)
     earlier = cluster.earlier.get(name)
-    if earlier is None or earlier.struct is None:
-        return DesiredResource(resource=configuration)
-    # What an earlier step desires now is newer than what was applied.
-    objects.merge(configuration, wire.decode_struct(earlier.struct))
-    return DesiredResource(resource=configuration, ready=earlier.ready)
+    if earlier is not None and earlier.struct is not None:
+        # What an earlier step desires now is newer than what was applied.
+        objects.merge(configuration, wire.decode_struct(earlier.struct))
+    return DesiredResource(
+        resource=configuration, ready=deferred.ready, replace=False, policy=deferred.policy
+    )
 
 
 def _judge_all(

@@ -19,10 +19,10 @@ from function_script.request import objects
 from function_script.request.capture import responses
 from function_script.request.reader import child, format_path
 from function_script.request.values import Object, Readable, Value
-from function_script.texts import diagnostics, field_names
+from function_script.texts import diagnostics, field_names, spelling
 from function_script.texts.diagnostics import Note
 from function_script.texts.errors import FatalError, InputError
-from function_script.texts.problems import list_choices, suggest
+from function_script.texts.problems import list_choices
 from function_script.tools import manifests
 from function_script.tools.cases.model import Case, Expectation
 from function_script.tools.render import conditions
@@ -157,7 +157,10 @@ def find_mismatches(
             below = child(path, key)
             if item is not None and actual.get(key) is None:
                 message = f"{below}: expected {to_text(item)}, but it is not there"
-                yield Mismatch(at=(*at, key), message=message, hint=nearest_hint(key, actual))
+                near = spelling.nearest(key, actual.keys() - expected.keys())
+                place = None if near is None else (*at, near)
+                hint = nearest_hint(near, actual)
+                yield Mismatch(at=(*at, key), message=message, hint=hint, place=place)
             else:
                 yield from find_mismatches(actual.get(key), item, (*at, key), below)
     elif not objects.is_same(actual, expected):
@@ -178,10 +181,10 @@ def to_text(value: Value) -> str:
     return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
 
-def nearest_hint(name: str, candidates: Object) -> str | None:
-    """Return a hint with the names that exist instead of ``name``."""
-    if hint := suggest(name, candidates):
-        return hint
+def nearest_hint(near: str | None, candidates: Object) -> str | None:
+    """Return a hint with the names that exist, or with the one that is almost the expected one."""
+    if near is not None:
+        return f'there is "{near}": one of the two names has a slip'
     if not candidates:
         return _NOTHING
     return list_choices(candidates, field_names.listed(candidates, _MAX_NAMES))
@@ -291,7 +294,8 @@ def _missing_hint(actual: Object, path: str) -> str | None:
         if below is None:
             if not isinstance(part, str) or not isinstance(here, dict):
                 return f"{walked} has no [{part}]" if isinstance(part, int) else None
-            return f'{walked} has no "{part}": {nearest_hint(part, here)}'
+            hint = nearest_hint(spelling.nearest(part, here), here)
+            return f'{walked} has no "{part}"; {hint}'
         walked = child(walked, part) if isinstance(part, str) else f"{walked}[{part}]"
         here = below
     return None

@@ -123,11 +123,13 @@ class ObjectLoader:
         path = default if value is None else self._path_of(fields.at(key), value)
         if path is None:
             return None
-        documents = self.attempt(fields.at(key), lambda: self.files.load(path, self.project))
-        if len(documents) == 1:
-            return Located(value=documents[0].value, document=documents[0])
-        if documents:
-            text = f'"{path}" holds {len(documents)} objects instead of one'
+        failures = len(self.failures)
+        located = self.load(fields.at(key), path)
+        if len(located) == 1:
+            return located[0]
+        # A file without an object is an empty context, and no XR.
+        if located or (key != "context" and len(self.failures) == failures):
+            text = f'"{path}" holds {len(located)} objects instead of one'
             self.problems.add(fields.at(key), text)
         return None
 

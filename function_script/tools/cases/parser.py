@@ -175,6 +175,9 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
         fields.problems.add(key, "cannot stand beside request", hint="the request has it all")
     if fields.value.get("expect") is None:
         fields.problems.add("expect", "is required beside request")
+    if manifests.text_at(fields.value, "expect", "documents"):
+        hint = "a response has no documents: expect its resources"
+        fields.problems.add("expect.documents", "cannot stand beside request", hint=hint)
     redacted = fields.value.get("redacted", 0)
     if not isinstance(redacted, int) or isinstance(redacted, bool):
         fields.problems.add("redacted", "must be a whole number")

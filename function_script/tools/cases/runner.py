@@ -216,14 +216,19 @@ class _CaseRun:
         mismatches: Iterable[comparison.Mismatch],
         rendered: Rendering | None = None,
     ) -> None:
-        count = self._case.setup.redacted
-        note = f"{count} secrets of this request are redacted: what is made of them differs"
+        own_notes: list[str] = []
+        if count := self._case.setup.redacted:
+            own_notes.append(
+                f"{count} secrets of this request are redacted: what is made of them differs"
+            )
+        if self._options.updates_snapshots:
+            own_notes.append("--update writes files of expected documents: edit this expectation")
         for mismatch in mismatches:
             writer = None
             if rendered is not None:
                 path = mismatch.at if mismatch.place is None else mismatch.place
                 writer = comparison.find_writer(rendered, path)
-            notes = (*([] if writer is None else [writer]), *([note] if count else []))
+            notes = (*([] if writer is None else [writer]), *own_notes)
             diagnostic = Diagnostic(message=mismatch.message, hint=mismatch.hint, notes=notes)
             self._verdict.add(step, (*expected.at, *mismatch.at), diagnostic)
 

@@ -28,12 +28,7 @@ class Status(StrEnum):
 
 
 _YELLOW: Final = "\x1b[33m"
-_COLOURS: Final = {
-    Status.PASSED: console.GREEN,
-    Status.FAILED: console.RED,
-    Status.NEW: _YELLOW,
-    Status.UPDATED: _YELLOW,
-}
+_COLOURS: Final = {Status.PASSED: console.GREEN, Status.FAILED: console.RED}
 _WORDS: Final = {
     Status.PASSED: "passed",
     Status.FAILED: "failed",
@@ -120,7 +115,8 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     """Format a line, and below it the problems; without a line break at the end."""
     lines = [f"{verdict.status:<6} {verdict.name}"]
     if colourful:
-        lines = [f"{_COLOURS[verdict.status]}{verdict.status}{console.PLAIN} {verdict.name}"]
+        colour = _COLOURS.get(verdict.status, _YELLOW)
+        lines = [f"{colour}{verdict.status}{console.PLAIN} {verdict.name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
     for frame in _frames(verdict, colourful=colourful):
         lines += ["", *_indent(frame)]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.engines import missing_values
 from function_script.engines.language import Language
 from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
 from function_script.request import objects
@@ -36,10 +37,14 @@ _ANY_XR: Final[Object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The schema of a request, and the owners of fields by the paths of resources."""
+    """The schema of a request, and the owners of fields by the paths of resources.
+
+    ``prefix`` is what begins a path in the author's language; None for a script.
+    """
 
     schema: Object
     kinds: Mapping[Path, str]
+    prefix: str | None = ""
 
     def owner(self, path: Path) -> str:
         """Return the owner of the field at the end of a path."""
@@ -103,13 +108,15 @@ class Request:
         part = holder[-1] if holder[:-1] == XR and XR in self.kinds else ""
         advice = xrds.advise_field(str(part), key)
         if not holder or field_names.is_of_helm(key):
-            advice = field_names.advise_root(key)
+            advice = field_names.advise_root(key, self.prefix)
         elif key in structural_schema.properties(self.schema):
             advice = f"{key} is a field of the request, and this is {format_access(holder)}"
         if advice is not None:
             return advice
         listed = list_choices(names, field_names.listed(names))
         elsewhere = structural_schema.find_elsewhere(self.schema, (*holder, key))
+        if elsewhere is None and missing_values.is_below_resource(key, names):
+            elsewhere = f'did you mean "resource.{key}"?'
         return suggest(key, names, elsewhere) or listed
 
 
@@ -155,7 +162,8 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }
-    return Request(schema={"properties": fields}, kinds=kinds)
+    prefix = "$." if language.has_json_names else "" if language.is_template else None
+    return Request(schema={"properties": fields}, kinds=kinds, prefix=prefix)
 
 
 def of_xr(schema: Object | None) -> Request:

@@ -13,7 +13,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object, Value
 from function_script.sandbox.pool import Pool
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests
 from function_script.tools.krm import program, resource_list
@@ -115,7 +115,7 @@ class _Run:
         except PipelineError as error:
             self.notes.extend(self._of_step(each, error.step) for each in error.diagnostics)
             return None
-        except (InputError, DocumentError, LimitError) as error:
+        except FatalError as error:
             self.notes.extend(map(self._of_composition, error.diagnostics))
             return None
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
@@ -126,11 +126,11 @@ class _Run:
         xr = composite.xr.manifest
         others = [item.manifest for item in composite.others]
         earlier = composite.composed if self.function.is_step else {}
+        definitions = [item for item in others if is_xrd(item) or is_crd(item)]
         xrds = (
-            manifest
-            for manifest in others
-            if manifest.get("kind") == "CompositeResourceDefinition"
-            and manifests.defined_type(manifest) == manifests.key_of(xr)[:2]
+            each
+            for each in filter(is_xrd, definitions)
+            if manifests.defined_type(each) == manifests.key_of(xr)[:2]
         )
         return replace(
             self.shared,
@@ -142,7 +142,7 @@ class _Run:
             ],
             desired={name: resource_list.desired(item) for name, item in earlier.items()},
             xrd=next(xrds, None),
-            definitions=[item for item in others if is_xrd(item) or is_crd(item)],
+            definitions=definitions,
             report=lambda problem, severity: self._note(severity, problem, composite.xr),
             # Of two with one name the last counts: that of the command line.
             required=[*others, *self.shared.required],

@@ -1,8 +1,7 @@
 """The functionConfig: the Composition, or the single input of ours, that a run evaluates."""
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -146,7 +145,12 @@ def _read_text(
 
 def _find_origin(config: Object, value: Object, project: Project) -> documents.Document | None:
     """Return the functionConfig in the file of its author: an equal object, or None."""
-    for path in _candidates(config, project):
+    file = resource_list.file_of(config)
+    paths = [] if file is None else [Path(str(file["path"]))]
+    paths = [path for path in paths if not path.is_absolute() and ".." not in path.parts]
+    with suppress(InputError):
+        paths += project.find_files(Path(), SUFFIXES, is_deep=False)[:_MAX_FILES]
+    for path in paths:
         try:
             if path.stat().st_size > _MAX_FILE_BYTES:
                 continue
@@ -157,15 +161,3 @@ def _find_origin(config: Object, value: Object, project: Project) -> documents.D
             if resource_list.without_transport(document.value) == value:
                 return document
     return None
-
-
-def _candidates(config: Object, project: Project) -> Iterator[Path]:
-    file = resource_list.file_of(config)
-    path = Path(str(file["path"])) if file is not None else None
-    if path is not None and not path.is_absolute() and ".." not in path.parts:
-        yield path
-    try:
-        paths = project.find_files(Path(), SUFFIXES, is_deep=False)
-    except InputError:
-        return
-    yield from islice(paths, _MAX_FILES)

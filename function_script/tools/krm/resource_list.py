@@ -131,17 +131,13 @@ def _field(subject: Object, path: objects.Path) -> Object:
     entry: Object = {"path": format_path(path)}
     value = objects.find_path(subject, path)
     # Results are printed and kept by orchestrators: no place for the data of a Secret.
-    is_public = objects.api_version_and_kind(subject) != manifests.SECRET
-    if is_public and _is_short(value):
+    if objects.api_version_and_kind(subject) == manifests.SECRET:
+        return entry
+    # A program or an object says nothing on one line.
+    is_line = isinstance(value, str) and len(value) <= _MAX_VALUE_CHARACTERS and "\n" not in value
+    if is_line or isinstance(value, (bool, int, float)):
         entry["currentValue"] = value  # type: ignore[assignment] # a scalar
     return entry
-
-
-def _is_short(value: object) -> bool:
-    """Report whether a value says something on one line; a program or an object does not."""
-    if isinstance(value, str):
-        return len(value) <= _MAX_VALUE_CHARACTERS and "\n" not in value
-    return isinstance(value, (bool, int, float))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +206,10 @@ def find_composites(
             if objects.api_version_and_kind(item.manifest) == type_
             and manifests.text_at_machinery(item.manifest, "compositionRef", "name") in names
         ]
+        by_key: dict[manifests.Key, Item] = {}
+        for xr in xrs:
+            first = by_key.setdefault(manifests.key_of(xr.manifest), xr)
+            _refuse_two(first, xr, manifests.describe(xr.manifest))
         return [_collect(xr, items, is_alone=len(xrs) == 1) for xr in xrs]
     marked = [item for item in items if manifests.annotation(item.value, TYPE) == COMPOSITE]
     others = [item for item in items if not _name(item) and _may_be_xr(item)]
@@ -250,11 +250,14 @@ def _collect(xr: Item, items: Sequence[Item], *, is_alone: bool) -> Composite:
         if not name or not _is_owned(item.manifest, xr.manifest, is_alone=is_alone):
             others.append(item)
             continue
-        if name in composed:
-            both = f"items[{composed[name].index}] and items[{item.index}]"
-            raise InputError.of(f'cannot read the list: {both} are both resource "{name}"')
-        composed[name] = item
+        _refuse_two(composed.setdefault(name, item), item, f'resource "{name}"')
     return Composite(xr=xr, composed=composed, others=others)
+
+
+def _refuse_two(first: Item, other: Item, what: str) -> None:
+    if first is not other:
+        both = f"items[{first.index}] and items[{other.index}]"
+        raise InputError.of(f"cannot read the list: {both} are both {what}")
 
 
 def _name(item: Item) -> str:
@@ -272,17 +275,17 @@ def _name(item: Item) -> str:
 def _is_owned(manifest: Object, xr: Object, *, is_alone: bool) -> bool:
     """Report whether an XR composed an object: by its controller, by its label, or as the only."""
     controller = manifests.controller(manifest)
+    is_near = manifests.namespace(xr) in {"", manifests.namespace(manifest)}
     if controller is not None:
         uid = manifests.text_at(xr, "metadata", "uid")
         if uid:
             return controller.get("uid") == uid
         kind = (controller.get("kind"), controller.get("name"))
-        return kind == (manifests.text_at(xr, "kind"), manifests.name(xr))
+        return is_near and kind == (manifests.text_at(xr, "kind"), manifests.name(xr))
     label = manifests.labels(manifest).get(manifests.COMPOSITE)
     if label:
         name = manifests.labels(xr).get(manifests.COMPOSITE) or manifests.name(xr)
-        namespace = manifests.namespace(xr)
-        return label == name and namespace in {"", manifests.namespace(manifest)}
+        return is_near and label == name
     return is_alone
 
 

@@ -163,7 +163,10 @@ class RenderSession:
         return self._mirror.strip(text)
 
     def _expect(self, project: _Project) -> Object:
-        """Return the expectation of the result as it is. Raises FatalError if there is none."""
+        """Return the expectation of the same resources with the same readiness, or of the error.
+
+        Raises FatalError if there is none.
+        """
         omissions: list[Diagnostic] = []
 
         def report(problem: Diagnostic, severity: str) -> None:
@@ -172,7 +175,12 @@ class RenderSession:
 
         try:
             rendering = self._run(project, report, lambda _: None)
-            expectation = _expect_outcome(comparison.to_outcome(rendering))
+            outcome = comparison.to_outcome(rendering)
+            by_name = manifests.copy(manifests.object_at(outcome, "resources"))
+            for name in by_name:
+                # The owner is always the XR, and its uid is generated.
+                manifests.object_at(by_name, name, "metadata").pop("ownerReferences", None)
+            expectation: Object = {"resources": by_name, "ready": outcome["ready"]}
         except PipelineError as error:
             expectation = {"error": [problem.message for problem in error.diagnostics]}
         if omissions:
@@ -319,15 +327,6 @@ def _to_case(inputs: render.RenderInputs, project: _Project | None, expectation:
     }
     parts: Object = {key: value for key, value in case.items() if value}
     return documents.to_yaml({**parts, "expect": expectation})
-
-
-def _expect_outcome(outcome: Object) -> Object:
-    """Return the expectation of the same resources with the same readiness."""
-    by_name = manifests.copy(manifests.object_at(outcome, "resources"))
-    for name in by_name:
-        # The owner is always the XR, and its uid is generated.
-        manifests.object_at(by_name, name, "metadata").pop("ownerReferences", None)
-    return {"resources": by_name, "ready": outcome["ready"]}
 
 
 def _build_graph(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import secrets
 import signal
 import socket
@@ -259,9 +258,5 @@ class FunctionServer:
 def _log_notes(report: Report | None) -> tuple[str, ...]:
     """Return the last lines of a log."""
     lines = [] if report is None else report.log.splitlines()[-_MAX_LOG_LINES:]
-    texts = [cut(CONTROL.sub(_escape, line.rstrip()), _MAX_LINE_BYTES) for line in lines]
-    return tuple(f"log: {text}" for text in texts if text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+    shown = (CONTROL.sub(lambda each: f"\\u{ord(each[0]):04x}", line.rstrip()) for line in lines)
+    return tuple(f"log: {cut(text, _MAX_LINE_BYTES)}" for text in shown if text)

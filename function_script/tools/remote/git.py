@@ -11,7 +11,6 @@ import signal
 import ssl
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -241,15 +240,15 @@ class Git:
                 )
             except OSError as error:
                 raise FetchError(f"cannot start git: {cause_of(error)}") from error
-            timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
-            timer.start()
             try:
-                code = process.wait()
+                code = process.wait(max(self._deadline - time.monotonic(), 0.0))
+            except subprocess.TimeoutExpired as error:
+                raise FetchError(f"it did not arrive within {_SECONDS:.0f} s") from error
             finally:
-                timer.cancel()
-                _kill(process)
-            if time.monotonic() >= self._deadline:
-                raise FetchError(f"it did not arrive within {_SECONDS:.0f} s")
+                # The processes that git has started, too.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
             if os.fstat(output.fileno()).st_size > self._max_bytes:
                 raise FetchError(f"git prints more than {self._max_bytes >> 20} MiB")
             if code:
@@ -279,12 +278,6 @@ class Git:
                 name = os.fsdecode(entry.name)
                 raise FetchError(f'the repository lacks the content of "{name}"')
             yield entry, output.read(entry.size_bytes + 1)[:-1]
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill git and the processes that it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _explain(code: int, text: str) -> FetchError:

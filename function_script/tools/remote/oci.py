@@ -154,16 +154,7 @@ def _read_local_files(paths: Iterable[Path], allowed: Iterable[Path]) -> dict[st
         raise InputError.of("cannot push a module without files")
     if len(files) > MAX_FILES:
         raise InputError.of(f"cannot push more than {MAX_FILES:,} files")
-    contents = {name: _read_text(files[name], project) for name in sorted(files)}
+    contents = {name: project.load(files[name]).text.encode() for name in sorted(files)}
     if sum(map(len, contents.values())) > MAX_BYTES:
         raise InputError.of(f"cannot push more than {MAX_BYTES >> 20} MiB")
     return contents
-
-
-def _read_text(path: Path, project: Project) -> bytes:
-    data = project.read(path)
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise InputError.of(f'cannot push "{path}": it is not UTF-8 text') from error
-    return data

@@ -3,6 +3,7 @@
 It has a network and the operator's credentials, and no requests. It ends with its socket.
 """
 
+import json
 import os
 import resource
 import signal
@@ -31,7 +32,7 @@ def main(descriptor: int, options_text: str) -> None:
     # This process's memory holds credentials.
     rlimits.forbid_inspection()
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
-    options = fetcher.FetcherOptions.from_json(options_text)
+    options = fetcher.FetcherOptions(**json.loads(options_text))
     source = build_source(options)
     connection = socket.socket(fileno=descriptor)
     stream = connection.makefile("rwb")

@@ -132,7 +132,11 @@ def vendor(
         is_moved = former is None or (is_update and revision)
         pinned = _pin(place, source, revision) if is_moved else place
         reference = pinned.read()
-        payload = _fetch(pinned, source, reference)
+        try:
+            payload = source.fetch(FetchKey(reference, ""))
+        except FetchError as error:
+            text = f"cannot fetch {reference}: {error.reason}"
+            raise pinned.failure(text, error.hint) from error
         # After the fetch: a file must not name what cannot be fetched.
         _write_version(place, pinned, project)
         payloads[reference] = payload
@@ -191,13 +195,6 @@ def _compare(
         elif images.sha256(payload) != entry.digest:
             differences.append(f"{output}: {entry.reference} is not what is locked")
     return differences
-
-
-def _fetch(place: _Place, source: Source, reference: RemoteReference) -> bytes:
-    try:
-        return source.fetch(FetchKey(reference, ""))
-    except FetchError as error:
-        raise place.failure(f"cannot fetch {reference}: {error.reason}", error.hint) from error
 
 
 def _read_lock(directory: Path, project: Project) -> dict[str, Entry]:

@@ -81,7 +81,8 @@ def reconcile(
         # Of two with one key the store has the last.
         current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
-    state = messages.state(observed, xr.manifest)
+    state = messages.state(observed)
+    messages.write_struct(state.composite.resource, xr.manifest, at="", error_type=XrError)
     # Only XRs of scope LegacyCluster have connection secrets in Crossplane 2.
     if xr.is_legacy:
         state.composite.connection_details.update(_find_details(xr.manifest, source))

@@ -55,14 +55,16 @@ class Blame:
         A resource ``xr`` is the XR, unless a composed resource has this name.
         """
         name, path, value = self._find(target)
-        lines = [f"{target}: {_to_json(value)}"]
+        head = f"{target}: {json.dumps(value, ensure_ascii=False)}\n  <- "
         position = self.rendering.positions.locate(name, path)
         if position is None:
-            return f"{lines[0]}\n  <- written by Crossplane, or by no step\n"
-        lines.append(f"  <- {_describe(position)}")
-        if position.span is not None:
-            lines += self._quote(position.span)
-            lines += [f"    <- {each}" for each in self._describe_reads(position)]
+            return f"{head}written by Crossplane, or by no step\n"
+        if position.span is None:
+            return f'{head}step "{position.step}", whose line is not known\n'
+        lines = [f'{head}{position.span}: step "{position.step}"']
+        if around := self.rendering.positions.excerpt(position.span):
+            lines.append(f"     {around.lines[position.span.line - around.first_line].strip()}")
+        lines += [f"    <- {each}" for each in self._describe_reads(position)]
         return "\n".join(lines) + "\n"
 
     def _named(self) -> Iterator[tuple[str | None, Object]]:
@@ -101,12 +103,6 @@ class Blame:
                 raise InputError.of(f'cannot explain "{target}": {where} lacks {part}', hint=hint)
         return resource, path, objects.deep_copy(objects.find_path(document, path))
 
-    def _quote(self, span: Span) -> Iterator[str]:
-        """Yield the line of a position, if it is one of the Composition."""
-        around = self.rendering.positions.excerpt(span)
-        if around is not None:
-            yield f"     {around.lines[span.line - around.first_line].strip()}"
-
     def _describe_reads(self, position: Position) -> Iterator[str]:
         reads = self.rendering.positions.find_reads(position)
         if reads is None:
@@ -126,7 +122,8 @@ class Blame:
         path = path[:end]
         value = objects.find_path(self.rendering.result.file, path)
         if end is None:
-            text += f": {cut(_to_json(objects.deep_copy(value)), _MAX_VALUE)}"
+            json_text = json.dumps(objects.deep_copy(value), ensure_ascii=False)
+            text += f": {cut(json_text, _MAX_VALUE)}"
         if objects.find_path(self.xr.value, path) is None:
             reason = "the XR lacks it" if value is None else "a default of the XRD"
             return f"XR: {text} ({reason})"
@@ -147,16 +144,6 @@ def find_writers(rendering: Rendering, name: str | None, text: str) -> Iterator[
         yield position
 
 
-def _describe(position: Position) -> str:
-    if position.span is None:
-        return f'step "{position.step}", whose line is not known'
-    return f'{position.span}: step "{position.step}"'
-
-
 def _to_margin(position: Position) -> str:
     span = position.span
     return f"step {position.step}" if span is None else f"{span.name}:{span.line}"
-
-
-def _to_json(value: Value) -> str:
-    return json.dumps(value, ensure_ascii=False)

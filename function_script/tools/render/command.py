@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, TypeAlias
 
 from function_script import documents
@@ -56,11 +57,9 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     composition = origin.document
     xr = loading.load_one(paths.xr, "an XR", paths.project)
     is_quiet = options.rendering.is_quiet
-    if not is_quiet:
-        for note in find_clock_reads(composition, xr.value):
-            options.rendering.note(note)
-    if revision := find_other_revision(composition.value, xr.value):
-        options.rendering.note(revision)
+    other_revisions = find_other_revision(composition.value, xr.value)
+    for note in (*find_clock_reads(composition, xr.value), *other_revisions):
+        options.rendering.note(note)
     notes: list[str] = []
     inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
@@ -208,11 +207,10 @@ def find_lost(inputs: RenderInputs, rendering: Rendering) -> Iterator[str]:
         )
 
 
-def find_other_revision(composition: Object, xr: Object) -> str | None:
-    """Return the note for an XR for which a cluster would not use this Composition."""
-    for label, difference in steps.find_unselected(composition, xr):
-        return (
+def find_other_revision(composition: Object, xr: Object) -> Iterator[str]:
+    """Yield a note if a cluster would not use this Composition for the XR."""
+    for label, difference in islice(steps.find_unselected(composition, xr), 1):
+        yield (
             f"{manifests.describe(xr)} selects revisions with {label}, "
             f"the Composition {difference}: in a cluster, another revision composes it"
         )
-    return None

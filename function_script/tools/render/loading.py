@@ -108,13 +108,15 @@ def _with_files(paths: _Paths, directory: Path) -> _Paths:
     # A file's key is its path: keys such as ``example.org/zone`` have parts.
     context = directory / "context"
     files = paths.project.find_files(context) if context.is_dir() else []
+    names = [path.relative_to(context).with_suffix("").as_posix() for path in files]
     return replace(
         paths,
         functions=find_functions(directory),
         required=() if required is None else (required,),
         schemas=_existing(directory / "schemas"),
         credentials=_existing(directory / "credentials.yaml"),
-        context=[(str(path.relative_to(context).with_suffix("")), path) for path in files],
+        # Hidden files are those that Finder and editors leave behind.
+        context=[pair for pair in zip(names, files, strict=True) if "/." not in f"/{pair[0]}"],
     )
 
 
@@ -181,17 +183,16 @@ def load_inputs(
     """
     project = paths.project
     observed = [] if paths.observed is None else _load_with_kinds([paths.observed], project)
-    xrds_: list[Object] = []
+    xrd: Object | None = None
     if paths.xrd is not None:
         from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
 
         document = load_one(paths.xrd, "an XRD", project)
         # Crossplane must be able to make a CRD of it.
         catalog.check_definitions([document])
-        xrds_ = [document.value]
+        xrd = document.value
     packages = PackageSchemas(fetches=paths.fetches, notes=[] if notes is None else notes)
     definitions = packages.load_beside(paths.crds, project)
-    xrd = next(iter(xrds_), None)
     composite = resolve_claim(xr.value, xrd)
     observed = [each for each in observed if not _is_printed(each.value, composite)]
     inputs = RenderInputs(
@@ -199,7 +200,7 @@ def load_inputs(
         composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,
-        definitions=[*xrds_, *definitions],
+        definitions=[*filter(None, [xrd]), *definitions],
         spans=[document.span() for document in observed],
     )
     return load_shared(paths, inputs)
@@ -215,23 +216,25 @@ def load_one(path: Path, what: str, project: Project) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
     documents = load_all(path, project)
     if len(documents) != 1:
+        hint = "name one of its files" if path.is_dir() else "write each into a file of its own"
         raise InputError.of(
             f'cannot load {what} from "{path}": it holds {len(documents)} objects instead of one',
             span=documents[1].span() if documents else Span(name=str(path), line=1),
-            hint="write each into a file of its own" if documents else None,
+            hint=hint if documents else None,
         )
     return documents[0]
 
 
 def load_all(path: Path, project: Project) -> list[Document]:
-    """Load the objects in a file, or in a directory's YAML files in the order of their names."""
-    if not path.is_dir():
-        return sources.read(sources.load_file(path, project))
-    files = project.find_files(path, SUFFIXES, is_deep=False)
+    """Load the objects in a file, or in a directory's YAML files in the order of their names.
+
+    Raises FatalError, also for a List.
+    """
+    files = project.find_files(path, SUFFIXES, is_deep=False) if path.is_dir() else [path]
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
     texts = (sources.load_file(file, project) for file in files)
-    return [document for text in texts for document in sources.read(text)]
+    return sources.refuse_lists(document for text in texts for document in sources.read(text))
 
 
 def load_values(path: Path | None, project: Project) -> list[Object]:

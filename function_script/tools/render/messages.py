@@ -27,16 +27,24 @@ CAPABILITIES: Final = (
 )
 
 
-def write_struct(struct: Struct, value: Object, what: str = "") -> None:
+def write_struct(
+    struct: Struct,
+    value: Object,
+    what: str = "",
+    *,
+    at: str | None = None,
+    error_type: type[InputError] = InputError,
+) -> None:
     """Set ``struct`` to ``value``. Errors call it ``what``, or by its kind and name.
 
-    Raises InputError if JSON cannot hold it.
+    Raises an InputError if JSON cannot hold it, with the field if the value is ``at`` a place.
     """
     try:
         struct.ParseFromString(wire.encode_struct(value))
-    except ValueError as error:
+    except wire.EncodeError as error:
         subject = what or manifests.describe(value)
-        raise InputError.of(f"cannot hand over {subject}: {error}") from error
+        field = "" if at is None else f"{at}{error.path}".removeprefix(".")
+        raise error_type.of(f"cannot hand over {subject}: {error}", field=field) from error
 
 
 def read_struct(struct: Struct) -> Object:
@@ -45,11 +53,9 @@ def read_struct(struct: Struct) -> Object:
     return wire.decode_struct(struct.SerializeToString(deterministic=True))
 
 
-def state(composed: Mapping[str, Object], xr: Object | None = None) -> fnv1.State:
+def state(composed: Mapping[str, Object]) -> fnv1.State:
     """Build a state of objects alone: nothing says that a resource is ready."""
     message = fnv1.State()
-    if xr is not None:
-        write_struct(message.composite.resource, xr)
     for name in sorted(composed):
         write_struct(message.resources[name].resource, composed[name])
     return message

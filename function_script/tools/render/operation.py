@@ -105,7 +105,9 @@ def _finish(operation: Object, outcome: pipeline.PipelineResult) -> OperationRes
         for ref in map(manifests.reference, applied):
             if ref not in refs:
                 refs.append(ref)
-        items: list[Value] = [*sorted(refs, key=_reference_order)]
+        keys = ("apiVersion", "kind", "namespace", "name")
+        refs.sort(key=lambda ref: "".join(manifests.text_at(ref, key) for key in keys))
+        items: list[Value] = [*refs]
         if items:
             manifests.make_object(operation, "status")["appliedResourceRefs"] = items
         _mark(operation, conditions.SYNCED, _COMPLETE)
@@ -133,12 +135,6 @@ def _add_outputs(operation: Object, outcome: pipeline.PipelineResult) -> None:
     items: list[Value] = [*outputs.values()]
     if items:
         manifests.make_object(operation, "status")["pipeline"] = items
-
-
-def _reference_order(ref: Object) -> str:
-    return "".join(
-        manifests.text_at(ref, key) for key in ("apiVersion", "kind", "namespace", "name")
-    )
 
 
 def to_operation(manifest: Object) -> Object:

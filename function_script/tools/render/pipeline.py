@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Final
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
@@ -149,7 +150,8 @@ def _build_request(
     if previous.HasField("context"):
         request.context.CopyFrom(previous.context)
     if step.input is not None:
-        messages.write_struct(request.input, step.input, f'the input of step "{step.name}"')
+        what, at = f'the input of step "{step.name}"', format_path(step.input_path)
+        messages.write_struct(request.input, step.input, what, at=at)
     for name, (namespace, secret) in step.credentials.items():
         data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)

@@ -176,6 +176,10 @@ class Positions:
         called = self._find_called(step.name)
         return None if called is None else called.find_requirement(name)
 
+    def show(self, problem: Diagnostic, span: Span | None) -> Diagnostic:
+        """Return a problem at a position, with the lines around it."""
+        return replace(problem, span=span, excerpt=self.excerpt(span))
+
     def excerpt(self, span: Span | None) -> Excerpt | None:
         """Return the lines around a position, if it is in the document of the pipeline."""
         source = None if self._origin is None else self._origin.document.origin.source

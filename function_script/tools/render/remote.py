@@ -15,7 +15,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import ProgramError
 from function_script.tools.render.requirements import StepCall
 
-_METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
 Channel: TypeAlias = grpc.Channel
 # Time for a function in a container that has just been started to listen.
 _CONNECT_SECONDS: Final = 10.0
@@ -119,34 +118,24 @@ def wait_until_ready(
 
 
 def send_request(
-    channel: Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    channel: Channel,
+    request: fnv1.RunFunctionRequest,
+    timeout_seconds: float,
+    version: str = "v1",
 ) -> fnv1.RunFunctionResponse:
     """Send a request and return the response. Raises CallError."""
-    try:
-        return _call(channel, request, timeout_seconds)
-    except grpc.RpcError as error:
-        code = error.code()
-        is_late = code is grpc.StatusCode.DEADLINE_EXCEEDED
-        raise CallError(f"answered {code.name}: {error.details()}", is_late=is_late) from error
-
-
-def _call(
-    channel: Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
-) -> fnv1.RunFunctionResponse:
-    try:
-        return _method(channel, "v1")(request, timeout=timeout_seconds)
-    except grpc.RpcError as error:
-        if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
-            raise
-        # Functions of before Crossplane 1.17 serve this version alone.
-        return _method(channel, "v1beta1")(request, timeout=timeout_seconds)
-
-
-def _method(
-    channel: Channel, version: str
-) -> grpc.UnaryUnaryMultiCallable[fnv1.RunFunctionRequest, fnv1.RunFunctionResponse]:
-    return channel.unary_unary(
-        _METHOD.format(version),
+    method: grpc.UnaryUnaryMultiCallable[fnv1.RunFunctionRequest, fnv1.RunFunctionResponse]
+    method = channel.unary_unary(
+        f"/apiextensions.fn.proto.{version}.FunctionRunnerService/RunFunction",
         request_serializer=fnv1.RunFunctionRequest.SerializeToString,
         response_deserializer=fnv1.RunFunctionResponse.FromString,
     )
+    try:
+        return method(request, timeout=timeout_seconds)
+    except grpc.RpcError as error:
+        code = error.code()
+        if code is grpc.StatusCode.UNIMPLEMENTED and version == "v1":
+            # Functions of before Crossplane 1.17 serve this version alone.
+            return send_request(channel, request, timeout_seconds, "v1beta1")
+        is_late = code is grpc.StatusCode.DEADLINE_EXCEEDED
+        raise CallError(f"answered {code.name}: {error.details()}", is_late=is_late) from error

@@ -99,9 +99,7 @@ class Renderer:
         except ComposeError as error:
             positions = Positions(runner.calls.values(), origin)
             place = positions.nearest_line(error.resource, error.path)
-            span = place and place.span
-            excerpt = positions.excerpt(span)
-            problems = (replace(each, span=span, excerpt=excerpt) for each in error.diagnostics)
+            problems = (positions.show(each, place and place.span) for each in error.diagnostics)
             raise ComposeError(error.resource, error.path, *problems) from error
         calls = [*runner.calls.values()]
         return Rendering(

@@ -44,9 +44,7 @@ class StepResponse:
 
     def required(self) -> dict[str, wire.Selector]:
         """Return the selectors of what the function requires, by name."""
-        of_response = self.response.requirements
-        selectors = {**of_response.extra_resources, **of_response.resources}
-        return {name: read_selector(selector) for name, selector in selectors.items()}
+        return _read_selectors(self.response.requirements)
 
 
 class StepCall(NamedTuple):
@@ -281,6 +279,13 @@ class RequirementSource:
             messages.write_struct(message.items.add().resource, manifest)
         return message
 
+    def advise(self, selector: wire.Selector) -> str:
+        """Return what is there instead: the object in another version, or another object."""
+        versions = self.store.find_versions(selector)
+        near = f"there is one of {' and '.join(versions)}" if versions else None
+        near = near or self.store.find_near(selector)
+        return f"; {near}" if near else self.advice
+
 
 def call_until_stable(
     step: Step, request: fnv1.RunFunctionRequest, source: RequirementSource, runner: Runner
@@ -327,14 +332,21 @@ def _resolve(
     request.CopyFrom(bootstrap)
     if requirements is None:
         return request
-    for name, selector in sorted(requirements.extra_resources.items()):
-        request.extra_resources[name].CopyFrom(source.fetch(read_selector(selector)))
-    for name, selector in sorted(requirements.resources.items()):
-        request.required_resources[name].CopyFrom(source.fetch(read_selector(selector)))
+    for selectors, required in (
+        (requirements.extra_resources, request.extra_resources),
+        (requirements.resources, request.required_resources),
+    ):
+        for name, selector in sorted(selectors.items()):
+            required[name].CopyFrom(source.fetch(read_selector(selector)))
     for name, schema in sorted(requirements.schemas.items()):
         kind = wire.Selector(api_version=schema.api_version, kind=schema.kind)
         request.required_schemas[name].CopyFrom(source.fetch_schema(kind))
     return request
+
+
+def _read_selectors(requirements: fnv1.Requirements) -> dict[str, wire.Selector]:
+    selectors = {**requirements.extra_resources, **requirements.resources}
+    return {name: read_selector(selector) for name, selector in selectors.items()}
 
 
 def read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
@@ -354,21 +366,8 @@ def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) 
         return ()
     from function_script.step.requirements import describe  # noqa: PLC0415 - slow to import
 
-    selectors = {
-        name: read_selector(selector)
-        for name, selector in {**requirements.extra_resources, **requirements.resources}.items()
-    }
     return tuple(
-        f'required resource "{name}" was not found: {describe(selectors[name])}'
-        f"{_advise(selectors[name], source)}"
-        for name in sorted(selectors)
-        if not source.select(selectors[name]).items
+        f'required resource "{name}" was not found: {describe(selector)}{source.advise(selector)}'
+        for name, selector in sorted(_read_selectors(requirements).items())
+        if not source.select(selector).items
     )
-
-
-def _advise(selector: wire.Selector, source: RequirementSource) -> str:
-    """Return what is there instead: another object, or the object in another version."""
-    versions = source.store.find_versions(selector)
-    near = f"there is one of {' and '.join(versions)}" if versions else None
-    near = near or source.store.find_near(selector)
-    return f"; {near}" if near else source.advice

@@ -31,13 +31,10 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
         for name, selector in {**call.step.resources, **call.reply.required()}.items():
             near = source.store.find_near(selector)
             if near is not None and not source.select(selector).items:
+                message = f'required resource "{name}" was not found: {near}'
+                problem = Diagnostic(message=message, code=Code("unselected", name))
                 span = rendering.positions.find_requirement(call.step, name)
-                yield Diagnostic(
-                    message=f'required resource "{name}" was not found: {near}',
-                    span=span,
-                    excerpt=rendering.positions.excerpt(span),
-                    code=Code("unselected", name),
-                )
+                yield rendering.positions.show(problem, span)
 
 
 def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
@@ -116,15 +113,9 @@ def _note(
     rendering: Rendering, name: str, path: objects.Path, message: str, hint: str | None
 ) -> Diagnostic:
     """Return a diagnostic at the line that wrote a value of a composed resource."""
+    problem = Diagnostic(message=message, hint=hint, code=Code("unselected", name))
     position = rendering.positions.nearest_line(name, path)
-    span = None if position is None else position.span
-    return Diagnostic(
-        message=message,
-        hint=hint,
-        span=span,
-        excerpt=rendering.positions.excerpt(span),
-        code=Code("unselected", name),
-    )
+    return rendering.positions.show(problem, position and position.span)
 
 
 def _shows_all_pods(rendering: Rendering) -> bool:

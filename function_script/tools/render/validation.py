@@ -128,12 +128,10 @@ def _locate(
     path = (*at, *objects.read_path(problem.path))
     position = rendering.positions.nearest_line(resource, path)
     step = "" if position is None else f', written by step "{position.step}"'
-    span = None if position is None else position.span
-    return Diagnostic(
+    diagnostic = Diagnostic(
         message=f"invalid {whose}: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
-        span=span,
-        excerpt=rendering.positions.excerpt(span),
         hint=problem.hint,
         code=Code("unknown-field", str(problem.value)) if problem.type == "unknownField" else None,
         notes=(f"{kind} of {api_version}{place}{step}",),
     )
+    return rendering.positions.show(diagnostic, position and position.span)

@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import Final
 
 from function_script.request import objects
-from function_script.request.values import Object, Value
+from function_script.request.values import Object, Value, type_phrase
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
@@ -115,11 +115,18 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
 
 
 def check_identity(file: Object) -> None:
-    """Raise XrError if the XR has no type or name."""
+    """Raise XrError if the XR has no type or name, or a name or namespace that is no text."""
     api_version, kind = objects.api_version_and_kind(file)
     if (api_version, kind) == manifests.COMPOSITION:
         message = f"cannot render {manifests.describe(file)}: it is no XR"
         raise XrError.of(message, field="kind", hint=_ARGUMENTS)
+    for field in ("metadata.name", "metadata.namespace"):
+        value = objects.find_path(file, field)
+        # YAML reads `y` as a boolean.
+        if not isinstance(value, str | None):
+            message = f"invalid XR: {field} must be a string, not {type_phrase(value)}"
+            hint = None if isinstance(value, (dict, list)) else "quote the value"
+            raise XrError.of(message, field=field, hint=hint)
     texts = {"apiVersion": api_version, "kind": kind, "metadata.name": manifests.name(file)}
     missing = [field for field, text in texts.items() if not text]
     if missing:

@@ -65,6 +65,8 @@ def load(path: str) -> Example:
     name = objects.find_path(xr, "metadata.name")
     if not (isinstance(name, str) and name):
         raise _error(document, ("metadata",), "metadata.name is required")
+    if not isinstance(objects.find_path(xr, "metadata.namespace"), str | None):
+        raise _error(document, ("metadata", "namespace"), "metadata.namespace must be a string")
     example = Example(path=path, text=source.text, xr=xr, api=api, name=name)
     errors = xr_validation.validate(xr, _xrd(example)).errors
     if errors:
@@ -127,10 +129,9 @@ def _xrd(example: Example) -> Object:
             properties[part] = _infer_fields([fields], is_required=part == "spec")
         elif part == "spec":
             properties[part] = {"type": "object"}
+    schema: Object = {"type": "object", "properties": properties}
     if objects.find_path(properties, "spec.required"):
-        schema: Object = {"type": "object", "properties": properties, "required": ["spec"]}
-    else:
-        schema = {"type": "object", "properties": properties}
+        schema["required"] = ["spec"]
     return {
         "apiVersion": "apiextensions.crossplane.io/v2",
         "kind": "CompositeResourceDefinition",
@@ -208,25 +209,22 @@ def _infer_by_type(values: Sequence[Value], *, is_required: bool) -> Object:
     if len(types) != 1:
         return {structural_schema.PRESERVE: True}
     (type_,) = types
-    if type_ == "object":
-        return _infer_object([value for value in values if isinstance(value, dict)], is_required)
     if type_ == "array":
         items = [item for value in values if isinstance(value, list) for item in value]
         return {"type": "array", "items": _infer_schema(items, is_required=is_required)}
-    return {"type": type_}
-
-
-def _infer_object(objects: Sequence[Object], is_required: bool) -> Object:  # noqa: FBT001 - one caller
-    names = [*dict.fromkeys(name for each in objects for name in each)]
+    if type_ != "object":
+        return {"type": type_}
+    examples = [value for value in values if isinstance(value, dict)]
+    names = {name for each in examples for name in each}
     if not names:
         return {"type": "object", structural_schema.PRESERVE: True}
-    if not all(_FIELD_NAME.fullmatch(name) for name in names):
-        values = [value for each in objects for value in each.values()]
-        return {
-            "type": "object",
-            "additionalProperties": _infer_schema(values, is_required=is_required),
-        }
-    return _infer_fields(objects, is_required=is_required)
+    if all(map(_FIELD_NAME.fullmatch, names)):
+        return _infer_fields(examples, is_required=is_required)
+    inner = [value for each in examples for value in each.values()]
+    return {
+        "type": "object",
+        "additionalProperties": _infer_schema(inner, is_required=is_required),
+    }
 
 
 def _type_of(value: Value) -> str:

@@ -78,7 +78,8 @@ def parse_requirement(text: str) -> str:
     if _CONTROL.search(requirement):
         raise InputError.of("cannot install from a text with line breaks or control characters")
     name = _NAME.fullmatch(requirement)
-    if name and not release.IS_ON_INDEX and _normalize(name[1]) == release.DISTRIBUTION:
+    normal_name = re.sub(r"[-_.]+", "-", name[1]).lower() if name else ""
+    if not release.IS_ON_INDEX and normal_name == release.DISTRIBUTION:
         raise InputError.of(
             f'cannot install "{requirement}": {release.DISTRIBUTION} is not published on the '
             "index, where anybody could register the name",
@@ -118,7 +119,3 @@ def installed_requirement() -> str:
     }
     fragment = "&".join(f"{key}={value}" for key, value in parts.items() if value)
     return f"{release.DISTRIBUTION} @ {url}{'#' if fragment else ''}{fragment}"
-
-
-def _normalize(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

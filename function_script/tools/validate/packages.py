@@ -61,7 +61,7 @@ class PackageSchemas:
 
     def load_beside(self, crds: Sequence[str], project: Project) -> list[Object]:
         """Load the objects of `sources.load`, behind those of the packages that they name."""
-        loaded = sources.load(crds, project)
+        loaded = sources.refuse_lists(sources.load(crds, project))
         if crds and not loaded:
             names = ", ".join(f'"{each}"' for each in crds)
             self.notes.append(f"there is no XRD, CRD or package in {names}")

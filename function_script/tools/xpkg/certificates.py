@@ -10,11 +10,19 @@ from function_script.texts.errors import InputError, cause_of
 
 _HANDSHAKE_SECONDS: Final = 10.0
 _HTTPS_PORT: Final = 443
-# X509_V_ERR_… of OpenSSL.
-_NOT_YET_VALID: Final = 9
-_EXPIRED: Final = 10
-_UNKNOWN_AUTHORITY: Final = {2, 18, 19, 20, 21}
+# By X509_V_ERR_… of OpenSSL: what is wrong with a certificate, and a hint.
 _WRONG_NAME: Final = {62, 64}
+_FAULTS: Final = {
+    9: ("is not valid yet", "compare the clocks of both machines"),
+    10: ("has expired", None),
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21),
+        (
+            "is signed by an authority that is not trusted here",
+            "set the variable SSL_CERT_FILE to a file with its certificate",
+        ),
+    ),
+}
 _REASONS_WITHOUT_TLS: Final = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}
 _REASONS_WITHOUT_CERTIFICATE: Final = {"TLSV13_ALERT_CERTIFICATE_REQUIRED"}
 
@@ -29,10 +37,9 @@ def build_context(ca_file: Path | None) -> ssl.SSLContext:
     if ca_file is not None:
         try:
             context.load_verify_locations(cafile=ca_file)
-        except (OSError, ssl.SSLError) as error:
-            cause = "it holds no certificate in PEM form"
-            if not isinstance(error, ssl.SSLError):
-                cause = cause_of(error)
+        except OSError as error:
+            is_other = isinstance(error, ssl.SSLError)
+            cause = "it holds no certificate in PEM form" if is_other else cause_of(error)
             raise InputError.of(f'cannot read "{ca_file}": {cause}') from error
     return context
 
@@ -71,19 +78,9 @@ def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
         if reason in _REASONS_WITHOUT_CERTIFICATE:
             return f"{host} asks for a certificate of the client, which is not supported", None
         return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None
-    code = error.verify_code
-    if code in _UNKNOWN_AUTHORITY:
-        return (
-            f"the certificate of {host} is signed by an authority that is not trusted here",
-            "set the variable SSL_CERT_FILE to a file with its certificate",
-        )
-    if code in _WRONG_NAME:
-        return (
-            f"the certificate is not for {host}: {error.verify_message}",
-            "use a name that the certificate has",
-        )
-    if code == _EXPIRED:
-        return f"the certificate of {host} has expired", None
-    if code == _NOT_YET_VALID:
-        return f"the certificate of {host} is not valid yet", "compare the clocks of both machines"
-    return f"the certificate of {host} is not accepted: {error.verify_message}", None
+    if error.verify_code in _WRONG_NAME:
+        text = f"the certificate is not for {host}: {error.verify_message}"
+        return text, "use a name that the certificate has"
+    other = (f"is not accepted: {error.verify_message}", None)
+    fault, hint = _FAULTS.get(error.verify_code, other)
+    return f"the certificate of {host} {fault}", hint

@@ -101,7 +101,7 @@ def load(path: Path, file: BinaryIO | None = None) -> list[images.Image]:
         ):
             return _load(_Archive(archive))
     except OSError as error:
-        raise InputError.of(f'cannot read image "{path}": {cause_of(error)}') from error
+        raise InputError.of(f'cannot read "{path}": {cause_of(error)}') from error
     except tarfile.TarError as error:
         raise InputError.of(f'cannot read image "{path}": it is no archive') from error
     except ValueError as error:

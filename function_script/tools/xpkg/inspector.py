@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Self
 
 from function_script.request import objects
 from function_script.request.values import Object, Value
@@ -28,6 +28,12 @@ class _Part:
     digest: str
     manifest: Object
     config: Object
+
+    @classmethod
+    def of(cls, manifest: bytes, config: Object) -> Self:
+        """Return the image of a manifest. Raises ValueError."""
+        whole = bounded.read_object(manifest)
+        return cls(digest=images.sha256(manifest), manifest=whole, config=config)
 
     @property
     def layers(self) -> list[Object]:
@@ -61,14 +67,7 @@ def inspect(name: str, trust: Trust | None = None) -> Inspected:
     # A name with this ending is a file that is missing, and nothing in a registry.
     if Path(name).exists() or name.endswith(".xpkg"):
         packages = image_loader.load(Path(name))
-        parts = [
-            _Part(
-                digest=images.digest(image),
-                manifest=json.loads(images.manifest(image)),
-                config=image.config,
-            )
-            for image in packages
-        ]
+        parts = [_Part.of(images.manifest(image), image.config) for image in packages]
         digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(packages))
         place = str(Path(name))
         text = _text(packages[0], place)
@@ -189,8 +188,7 @@ def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
             raise ValueError("it has an index in an index")
         descriptor = manifests.object_at(image_manifest, "config")
         data = repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES)
-        config = bounded.read_object(data)
-        parts.append(_Part(digest=images.sha256(text), manifest=image_manifest, config=config))
+        parts.append(_Part.of(text, bounded.read_object(data)))
     return parts
 
 

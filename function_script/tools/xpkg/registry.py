@@ -67,7 +67,7 @@ def retry(
         except transport.NoAnswerError as failure:
             if not failure.is_transient:
                 raise
-            cause, seconds = failure.text, pause
+            cause, seconds = str(failure), pause
         else:
             retry_after = read_pause(response)
             seconds = pause if retry_after is None else retry_after
@@ -226,7 +226,7 @@ class Repository:
             return retry(operation, self._progress.line, self._pauses)
         except transport.NoAnswerError as failure:
             hint = self._plain_http_hint if failure.needs_plain_http else failure.hint
-            raise self._failure(failure.text, hint=hint) from failure
+            raise self._failure(str(failure), hint=hint) from failure
 
     def _send(self, request: transport.HttpRequest) -> transport.HttpResponse:
         """Send a request; authorize and send it again if the registry itself requires that.

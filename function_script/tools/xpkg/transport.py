@@ -64,7 +64,6 @@ class NoAnswerError(Exception):
         needs_plain_http: bool = False,
     ) -> None:
         super().__init__(text)
-        self.text = text
         self.hint = hint
         self.is_transient = is_transient
         self.needs_plain_http = needs_plain_http

@@ -17,6 +17,9 @@ LEAVINGS = [
     ('tags: "map[env:prod]"', "a map was written as Go prints it"),
     ("owner: [object Object]", "an object was written as JavaScript prints it"),
     ("size: { .spec.size }", "in one pair of braces"),
+    ("- { spec.size }", "in one pair of braces"),
+    ("size: { spec.size }}", "an expression has two braces at both ends"),
+    ("size: { $.spec.size }}", "an expression has two braces at both ends"),
 ]
 NO_LEAVINGS = [
     "url: https://example.org/a%20b%!",
@@ -25,6 +28,8 @@ NO_LEAVINGS = [
     "text: the result was <nil> again",
     "name: a # %!d(string=b)",
     "selector: {app: web}",
+    "selector: { spec }",
+    "methods: { update }}",
     "args: { }",
     "annotations: { example.org/a: b }",
     'query: sum(rate(x{a="b"}[5m]))',
@@ -52,6 +57,7 @@ VALUES = [
     ("undefined", "JavaScript writes"),
     ("%!s(MISSING)", "printf"),
     ("[object Object]", "JavaScript prints"),
+    ("map[env:prod]", "Go prints"),
 ]
 # Texts that other controllers, shells and clouds read.
 MEANT = [

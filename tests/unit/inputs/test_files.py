@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from function_script import inputs
-from function_script.inputs import Step
+from function_script.inputs import Step, beneath
 from function_script.inputs.files import Files
 from function_script.request.limits import Limits
 from function_script.request.values import Object, Value
@@ -168,6 +168,14 @@ def test_huge_directory_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "big").open("wb") as file:
         os.truncate(file.fileno(), 9 << 20)
     assert refusal(tmp_path, ".") == 'input.fileSystem.dirPath: cannot read ".": more than 8 MiB'
+
+
+def test_file_of_too_many_bytes_is_refused_unread(tmp_path: Path) -> None:
+    with (tmp_path / "big").open("w+b") as file:
+        file.truncate(1 << 30)
+        with pytest.raises(OSError, match="larger than 256 megabytes"):
+            beneath.read_bounded(file)
+        assert file.tell() == 0
 
 
 def test_files_of_every_name_are_templates_for_the_peer(tmp_path: Path) -> None:

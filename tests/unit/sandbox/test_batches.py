@@ -14,9 +14,8 @@ from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS
 
 from function_script.request.limits import MIB
-from function_script.sandbox.batch import Batch, Run
+from function_script.sandbox.batch import Batch, RequestIdentity, Run
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Answered, Cause, Reply
 from function_script.sandbox.pool import Pool
 from function_script.sandbox.scheduler import Lane

@@ -33,12 +33,12 @@ PARTIAL = Confinement(missing={Measure.SYSTEM_CALLS: errno.EPERM, Measure.PROCES
 
 def test_worker_reports_its_own_confinement() -> None:
     with Pool(OPTIONS) as pool:
-        assert pool.confinement() == UNKNOWN
+        assert pool.workers.confinement() == UNKNOWN
         # The killed worker has closed its connection, and exits a moment later.
-        wait_until(lambda: not pool.is_available())
+        wait_until(lambda: not pool.workers.is_available())
         pool.prefork()
-        assert pool.confinement() == Confinement()
-        assert pool.is_available()
+        assert pool.workers.confinement() == Confinement()
+        assert pool.workers.is_available()
 
 
 def test_pool_reports_the_weakest_worker() -> None:
@@ -46,7 +46,7 @@ def test_pool_reports_the_weakest_worker() -> None:
     options = replace(OPTIONS, module="support.sandbox_unfiltered", workers=2)
     with Pool(options) as pool:
         pool.prefork()
-        missing = pool.confinement().missing
+        missing = pool.workers.confinement().missing
     assert missing[Measure.SYSTEM_CALLS] == errno.EPERM
     assert Measure.MEMORY not in missing
 
@@ -72,14 +72,14 @@ def test_required_measure_that_is_missing_is_an_error() -> None:
         assert isinstance(failed, Failed)
         assert "--require-sandbox" in str(failed.error)
         assert "system_calls (Operation not permitted)" in str(failed.error)
-        assert not pool.is_available()
+        assert not pool.workers.is_available()
 
 
 @pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
 def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
     """Injected native code can read files and end its own process only."""
     reply = pool.run(b"attempt " + attempt.encode())
-    if Measure.SYSTEM_CALLS in pool.confinement().missing:
+    if Measure.SYSTEM_CALLS in pool.workers.confinement().missing:
         pytest.skip("this kernel filters no system calls")
     is_allowed = attempt in sandbox_handlers.ALLOWED
     assert isinstance(reply, Answered)

@@ -9,14 +9,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import pytest
 from support import dispatching, pool_options
 from support.dispatching import Caller
 from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS
 
-from function_script.sandbox.batch import Run
-from function_script.sandbox.identity import RequestIdentity
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.batch import RequestIdentity, Run
+from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.outcome import Cause, Reply
+from function_script.sandbox.pool import Pool
 
 
 def identify(data: bytes) -> RequestIdentity:
@@ -128,3 +130,19 @@ async def test_forking_does_not_block_the_loop(caller: Caller) -> None:
     finally:
         os.kill(zygote, signal.SIGCONT)
     assert text(await reply) == b"x"
+
+
+def test_end_while_a_worker_is_forked_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    """The loop gets the worker after the end, which has killed it."""
+    replies: list[Reply] = []
+
+    async def main() -> None:
+        with Pool(PATIENT) as pool:
+            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
+            dispatcher.start(b"echo x", PATIENCE_SECONDS, replies.append)
+            dispatcher.close()
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert replies == caplog.records == []

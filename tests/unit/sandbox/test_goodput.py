@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
+from function_script.sandbox.batch import POLL_SECONDS, Batch, RequestIdentity, Run
 from function_script.sandbox.history import HEAVY_SECONDS, History
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
 

@@ -4,13 +4,13 @@ import time
 
 import pytest
 
+from function_script.sandbox.batch import RequestIdentity
 from function_script.sandbox.history import (
     CostEstimates,
     CpuShare,
     PenaltyBox,
     RuntimeEstimate,
 )
-from function_script.sandbox.identity import RequestIdentity
 
 
 def test_batch_delay_is_for_short_programs() -> None:

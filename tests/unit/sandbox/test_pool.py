@@ -19,7 +19,7 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB
-from function_script.sandbox.identity import RequestIdentity
+from function_script.sandbox.batch import RequestIdentity
 from function_script.sandbox.outcome import Answered, Cause, Failed, Reply
 from function_script.sandbox.pool import Pool, PoolOptions, PoolStats
 from function_script.step.telemetry import RequestInfo

@@ -5,9 +5,8 @@ from collections.abc import Callable, Hashable
 
 import pytest
 
-from function_script.sandbox.batch import Batch, Run
+from function_script.sandbox.batch import Batch, RequestIdentity, Run
 from function_script.sandbox.history import History
-from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
 

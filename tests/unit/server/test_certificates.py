@@ -3,6 +3,7 @@
 import datetime as dt
 import logging
 import os
+import ssl
 import time
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def test_key_that_no_handshake_could_use_is_an_error(
     with pytest.raises(InputError, match="of this kind cannot be used") as error:
         CertificateFiles(directory)
     assert "RSA" in str(error.value.diagnostics[0].hint)
+
+
+def test_certificate_whose_key_is_of_an_unknown_kind_is_not_used(directory: Path) -> None:
+    """A renewal with it must not end the server, nor may it fail each handshake."""
+    files = CertificateFiles(directory)
+    der = ssl.PEM_cert_to_DER_cert((directory / "tls.crt").read_text())
+    kind, unknown = bytes.fromhex("2a8648ce3d0201"), bytes.fromhex("2a8648ce3d0263")
+    (directory / "tls.crt").write_text(ssl.DER_cert_to_PEM_cert(der.replace(kind, unknown)))
+    assert not files.reload_if_changed()
+    with pytest.raises(InputError, match="the key of another certificate"):
+        CertificateFiles(directory)
 
 
 def test_certificates_in_use_are_those_that_were_checked(directory: Path) -> None:

@@ -87,6 +87,16 @@ def test_threads_count_together() -> None:
     assert 'request_duration_seconds_count{input="GoTemplate"} 1600.0' in text
 
 
+def test_requests_are_counted_while_a_page_is_made() -> None:
+    """The event loop would wait for the page otherwise."""
+    server_metrics = metrics.Metrics(metrics.Gauges)
+    page = server_metrics.collect()
+    next(page)
+    for _ in range(100):
+        server_metrics.observe(RECORD)
+    assert "requests_total" in server_metrics.render().decode()
+
+
 def test_lost_worker_is_counted_by_its_cause() -> None:
     """The limit is counted, too; requests that never ran have lost no worker."""
     values = samples(

@@ -156,6 +156,14 @@ def test_answer_may_have_more_labels(selection: Object) -> None:
         assert list(response.context["seen"]) == ["7"]
 
 
+def test_answer_of_a_cluster_scoped_kind_has_no_namespace() -> None:
+    """To wait once more would remove what is composed."""
+    required: Object = {"settings": {**SETTINGS, "namespace": "here"}}
+    cluster_scoped = {**FETCHED, "metadata": {"name": "settings"}}
+    response = call(step(resources=required), required_resources=answered(cluster_scoped))
+    assert list(response.context["seen"]) == ["7"]
+
+
 def test_waiting_hands_on_the_very_state() -> None:
     """Desired state and context of earlier steps, whatever they hold."""
     message = builders.request(

@@ -267,6 +267,11 @@ def test_invalid_name_is_an_error(
             "metadata.name: Invalid value",
             ":3:12",
         ),
+        (
+            "apiVersion: e.org/v1\nkind: A\nmetadata: {name: a, namespace: 1}\nspec: {}\n",
+            "metadata.namespace must be a string",
+            ":3:21",
+        ),
         ("a: 1\n---\na: 2\n", "it holds 2 objects", ""),
         ("", "it holds 0 objects", ""),
     ],

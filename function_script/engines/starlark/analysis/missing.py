@@ -5,12 +5,13 @@ For errors only, so it may be slow. Only lookups by written names are followed.
 
 import ast
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from function_script.engines import missing_values
 from function_script.engines.lint import CONDITION
 from function_script.engines.starlark import signatures
 from function_script.engines.starlark.analysis import composed, syntax
+from function_script.engines.starlark.analysis.names import Bindings
 from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.values import Readable
@@ -18,6 +19,7 @@ from function_script.texts import field_names, spelling
 from function_script.texts.source import Source, Span
 
 _MAX_KEYS_SHOWN = 6
+_REQUEST: Final = "the request"
 
 
 class MissingKey(NamedTuple):
@@ -68,7 +70,9 @@ def find_missing_key(
         case ast.BinOp(left=left, right=right):
             nodes = [left, right]
         # A function of the script may fail for any other reason.
-        case ast.Call(func=ast.Name(id=name), args=[argument]) if not _is_defined(name, parsed):
+        case ast.Call(func=ast.Name(id=name), args=[argument]) if not any(
+            name in Bindings.of([each]).functions for each in parsed.values() if each is not None
+        ):
             nodes = [node, argument]
         case _:
             nodes = [node]
@@ -90,12 +94,6 @@ def find_missing_key(
         name = str(path[missing_values.OBSERVED.count(".") + 1])
         return absent._replace(waiting=_advise_waiting(node, function, name, names))
     return None
-
-
-def _is_defined(name: str, parsed: Mapping[str, ast.Module | None]) -> bool:
-    """Report whether one of the sources defines a function of this name."""
-    nodes = (node for tree in parsed.values() if tree is not None for node in ast.walk(tree))
-    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in nodes)
 
 
 def _advise_waiting(
@@ -155,7 +153,7 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
         if lacking and absent in {"", key}:
-            return _describe(parent or "the request", key, list(lacking[0]))
+            return _describe(parent or _REQUEST, key, list(lacking[0]))
         values = [each[key] for each in values if isinstance(each, Mapping) and key in each]
         parent = f"{parent}.{key}" if parent else key
     return None
@@ -169,6 +167,8 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
     if missing_values.is_below_resource(key, keys):
         advice = f': the object is below it, ["resource"]["{key}"]'
         return MissingKey(parent, key, advice, is_suggestion=True)
+    if parent == _REQUEST and (meant := field_names.advise_root(key, None)):
+        return MissingKey(parent, key, f": {meant}", is_suggestion=True)
     near = spelling.nearest(key, keys)
     if near:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)

@@ -82,17 +82,18 @@ def _is_time(value: Value) -> bool:
     return False
 
 
-def _is_quantity(value: Value) -> bool:
-    return quantities.is_quantity(value) if isinstance(value, str) else _is_number(value)
-
-
 _KINDS: Final[dict[str, tuple[Callable[[Value], bool], str]]] = {
     structural_schema.PRESERVE: (lambda _value: True, "anything"),
     structural_schema.INT_OR_STRING: (
         lambda value: isinstance(value, str) or _is_integer_below(value, _INT32),
         "an integer or a string",
     ),
-    structural_schema.QUANTITY: (_is_quantity, "a quantity"),
+    structural_schema.QUANTITY: (
+        lambda value: (
+            _is_number(value) or (isinstance(value, str) and quantities.is_quantity(value))
+        ),
+        "a quantity",
+    ),
     "array": (lambda value: isinstance(value, list), "a list"),
     "boolean": (lambda value: isinstance(value, bool), "a boolean"),
     "date-time": (_is_time, "a time such as 2024-01-01T00:00:00Z"),

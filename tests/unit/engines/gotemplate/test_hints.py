@@ -8,7 +8,7 @@ from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import parse_problems
 from function_script.engines.gotemplate.errors import Code
 
-DATA = {"a": 1, "list": [1], "text": "x", "nothing": None}
+DATA = {"a": 1, "list": [1], "text": "x", "digits": "3", "nothing": None}
 CASES = (
     ("{{ else }}", "no if, range or with is open"),
     ("{{ if .a == 1 }}{{ end }}", "write {{ if eq .a 1 }}"),
@@ -49,7 +49,7 @@ CASES = (
     ("{{ if 1 }}{{ $x := 1 }}{{ end }}{{ $x }}", "its block has ended"),
     ("{{ lookup 1 2 }}", "ExtraResources"),
     ("{{ upper .params.nothing }}", "it is null: use default"),
-    ("{{ repeat .params.text .params.text }}", "pipe it through int"),
+    ("{{ repeat .params.digits .params.text }}", "pipe it through int"),
     ('{{ semver "one" }}', "1.2.3"),
     ("{{ index .params.absent 2 }}", "use dig"),
     ('{{ regexMatch "(a" "a" }}{{ mustRegexMatch "(a" "a" }}', "close it with )"),
@@ -60,8 +60,11 @@ CASES = (
 )
 # As templates of our own kind are compiled unless they say otherwise.
 CHECKED = (
-    ("{{ .params.absent }}", "it has a, list, nothing, text; where it may be missing"),
-    ("{{ upper .params.absent }}", "it has a, list, nothing, text; where it may be missing"),
+    ("{{ .params.absent }}", "it has a, digits, list, nothing, text; where it may be missing"),
+    (
+        "{{ upper .params.absent }}",
+        "it has a, digits, list, nothing, text; where it may be missing",
+    ),
     ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
     ("{{ print .params.nothing }}", "say what to write instead"),
@@ -98,6 +101,11 @@ def test_text_of_fail_is_no_error_of_the_engine() -> None:
     """A hint is about the error's code: a text of the author that has Go's words has none."""
     assert not _hint('{{ fail "wrong number of args for upper: want 1 got 2" }}')
     assert not _hint('{{ fail "integer divide by zero" }}')
+
+
+def test_text_that_is_no_number_is_not_to_be_converted() -> None:
+    """The function int makes 0 of it, without an error."""
+    assert not _hint("{{ repeat .params.text .params.text }}")
 
 
 def test_block_of_a_variable_that_is_declared_below_has_not_ended() -> None:

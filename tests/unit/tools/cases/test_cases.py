@@ -165,7 +165,10 @@ def test_false_expectation_fails(tmp_path: Path) -> None:
 
 
 HINTS = {
-    "typo": ("resources: {database: {spec: {szie: 2}}}", 'did you mean "size"?'),
+    "typo": (
+        "resources: {database: {spec: {szie: 2}}}",
+        'there is "size": one of the two names has a slip',
+    ),
     "names": ("resources: {database: {metadata: {labels: {qqqqqq: x}}}}", "there are app"),
     "lists": ("resources: {database: {spec: {zones: [a]}}}", "{contains: [...]}"),
     "type": ("conditions: [{type: Sized, reason: Big}]", 'is {"type": "Sized", "reason": "Small"}'),

@@ -114,6 +114,14 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("key", ["xr", "xrd", "composition", "input"])
+def test_file_without_an_object_is_named(tmp_path: Path, key: str) -> None:
+    """Without a problem the case would not run, and pass."""
+    path = project(tmp_path, one=f"{key}: empty.yaml") / "one.case.yaml"
+    (tmp_path / "empty.yaml").write_text("# Nothing yet.\n")
+    assert f'1:1 {key}: "{tmp_path}/empty.yaml" holds 0 objects instead of one' in mistakes(path)
+
+
 def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
     """What lies above the root of a repository belongs to others."""
     inner = project(tmp_path) / "inner"

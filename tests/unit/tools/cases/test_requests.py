@@ -32,10 +32,10 @@ input:
 """
 
 
-def run(tmp_path: Path, text: str, request: str = REQUEST) -> CaseVerdict:
+def run(tmp_path: Path, text: str, request: str = REQUEST, **options: bool) -> CaseVerdict:
     path = tmp_path / "a.case.yaml"
     path.write_text(request + text)
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions())
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(**options))
     return verdict
 
 
@@ -60,6 +60,7 @@ FAILING = [
     ("expect: {error: oh}", "error: expected, but nothing failed"),
     ("{}", "expect: is required beside request"),
     ("expect: {}\nxr: xr.yaml", "xr: cannot stand beside request"),
+    ("expect: {documents: a.yaml}", "expect.documents: cannot stand beside request"),
     ("expect: {}\nredacted: many", "redacted: must be a whole number"),
     ("expect: {}\ninput: 3", "input: must be a path or an object, not an integer"),
 ]
@@ -80,13 +81,16 @@ def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None
     assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
 
 
+def test_update_of_an_expected_error_says_that_nothing_is_written(tmp_path: Path) -> None:
+    (problem,) = run(tmp_path, "expect: {error: oh}", updates_snapshots=True).problems
+    assert "edit this expectation" in str(problem.diagnostic.notes)
+
+
 def test_request_must_be_one(tmp_path: Path) -> None:
-    """Its unknown fields are told: nobody else would."""
     verdict = run(tmp_path, "expect: {}\n", "request: {observe: {}}\n")
     assert 'no field named "observe"' in messages(verdict)[0]
 
 
 def test_redacted_needs_a_request(tmp_path: Path) -> None:
-    """It says something about one."""
     verdict = run(tmp_path, "redacted: 1\nexpect: {}\n", request="")
     assert "redacted: belongs to a request" in messages(verdict)

@@ -144,7 +144,7 @@ def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, name: s
     assert found(tmp_path, text) == [(f"{XR}.{path}", f'did you mean "{name}"?')]
 
 
-HELM = "Helm's values are observed.composite.resource.spec here, or the input's params"
+HELM = "Helm's values are $.observed.composite.resource.spec here, or the input's $.params"
 PARTS = {
     "script": (script('a = req["observd"]'), "observd", 'did you mean "observed"?'),
     "peer": (

@@ -51,6 +51,11 @@ OWNERS = {
         False,
     ),
     "owner-by-name": (site("a"), host(ownerReferences=[{**OWNER, "uid": UID}]), True),
+    "owner-by-name-in-another-namespace": (
+        site("a", namespace="n"),
+        host(ownerReferences=[OWNER], namespace="m"),
+        False,
+    ),
     "nothing-and-one-xr": (site("a"), host(), True),
 }
 
@@ -81,11 +86,16 @@ def test_index_in_a_file_is_a_number(text: str, index: int) -> None:
     assert resource_list.file_of(value) == {"path": "a.yaml", "index": index}
 
 
-def test_two_items_of_one_resource_are_an_error() -> None:
-    with pytest.raises(InputError, match=r'items\[1\] and items\[2\] are both resource "host"'):
-        resource_list.find_composites(
-            resource_list.read_items([site("a"), host(), host()]), {}, TYPE
-        )
+TWICE = {
+    "resource": ([site("a"), host(), host()], r'items\[2\] are both resource "host"'),
+    "xr": ([site("a"), site("a")], r'items\[0\] and items\[1\] are both Site "a"'),
+}
+
+
+@pytest.mark.parametrize(("values", "message"), TWICE.values(), ids=TWICE)
+def test_two_items_of_one_object_are_an_error(values: list[Object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resource_list.find_composites(resource_list.read_items(values), {}, TYPE)
 
 
 @pytest.mark.parametrize("place", ["spec", "crossplane"])

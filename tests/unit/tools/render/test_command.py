@@ -84,11 +84,12 @@ def test_our_own_output_may_be_fed_again(tmp_path: Path, run: Run) -> None:
 
 
 def test_context_is_given_by_files_and_values(tmp_path: Path, run: Run) -> None:
-    """A directory's files are named by their keys, whose parts may be directories."""
+    """Files are named by their keys, whose parts may be directories; hidden ones are not read."""
     for key, text in (("plain", "[1, two]"), ("example.org/zone", "a: b")):
         path = tmp_path / "context" / f"{key}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    (tmp_path / "context" / ".DS_Store").write_bytes(b"\xff")
     context = objects_in(run(*RENDER, example(tmp_path)).out)[-1]
     assert find_path(context, "fields.seen") == {
         "plain": [1, "two"],
@@ -110,6 +111,10 @@ MISTAKES = {
             "          return {'results': [{'severity': 'Fatal', 'message': 'no'}]}\n"
         ),
         "composition.yaml:13:5",
+    ),
+    "number-that-a-double-cannot-hold": (
+        '      params: {a: [1, 9007199254740993]}\n      script: "def main(req): return {}"\n',
+        "composition.yaml:19:23",
     ),
 }
 
@@ -170,6 +175,9 @@ def test_positions_in_program_files(tmp_path: Path, run: Run) -> None:
 UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
+    "number": ("xr", f"{XR}  n: 9007199254740993\n", r"cannot hold exactly\n  --> .*xr.yaml:8:3"),
+    "namespace": ("xr", XR.replace("here", "y"), r"not a boolean\n  --> .*xr.yaml:5:3"),
+    "list": ("xr", "apiVersion: v1\nkind: List\n", r"it is a List\n  --> .*xr.yaml:2:1"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
     "no-function": (
         "functions",
@@ -183,6 +191,20 @@ UNREADABLE = {
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
     folder = example(tmp_path, **{name: text})
     assert re.search(message, run(*RENDER, folder, code=1).err)
+
+
+def test_list_of_definitions_is_refused(tmp_path: Path, run: Run) -> None:
+    """`kubectl get crds` writes one, with which nothing would be compared."""
+    folder = example(tmp_path)
+    (folder / "crds").mkdir()
+    (folder / "crds" / "all.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    assert "all.yaml:2:1" in run(*RENDER, folder, code=1).err
+
+
+def test_folder_in_place_of_a_composition_is_told_to_name_a_file(tmp_path: Path, run: Run) -> None:
+    folder = example(tmp_path)
+    err = run(*RENDER, folder / "xr.yaml", folder, code=1).err
+    assert "hint: name one of its files\n" in err
 
 
 TYPE = '"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "A"}]'

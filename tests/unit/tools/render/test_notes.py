@@ -46,5 +46,5 @@ def test_revision_that_is_not_selected_is_noted(
     composition: Object, spec: Object, text: str | None
 ) -> None:
     xr = {"kind": "Site", "metadata": {"name": "a"}, "spec": spec}
-    note = command.find_other_revision(composition, xr)
+    note = next(command.find_other_revision(composition, xr), None)
     assert note is None if text is None else text in note
