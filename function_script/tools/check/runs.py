@@ -196,6 +196,8 @@ def find(
     pipeline = steps.parse(subject.document.value)
     misspelt = functions.find_misspelt(pipeline, index)
     report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
+    if sequences and not options.runs_others:
+        report.unreached += _find_left_out(subject, pipeline, index.find_runtimes(pipeline))
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
@@ -231,6 +233,18 @@ def find(
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
+
+
+def _find_left_out(
+    subject: Subject, pipeline: Iterable[steps.Step], runtimes: Iterable[Runtime]
+) -> Iterator[Finding]:
+    """Yield the steps that count as checked, by their input's schema, and that no run has."""
+    for step, runtime in zip(pipeline, runtimes, strict=True):
+        if isinstance(runtime, Skip) and step_inputs.find_schema(step.input or {}, step.function):
+            message = f"{step.function} runs only with --run-functions"
+            problem = Diagnostic(message=message, field=step.name_field)
+            (located,) = author_positions.locate_all([problem], subject.document)
+            yield Finding.of(rules.UNREACHED, located, step.name)
 
 
 def _follow(
