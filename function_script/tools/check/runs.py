@@ -55,6 +55,7 @@ from function_script.tools.render.validation import validate
 from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
+_NO_RUNTIME: Final = "name its package in functions.yaml; without --run-functions no run has it"
 _XR: Final = ("observed", "composite", "resource", "spec")
 _STATUS: Final = (*_XR[:-1], "status")
 # Fields of every XR.
@@ -196,8 +197,17 @@ def find(
     pipeline = steps.parse(subject.document.value)
     misspelt = functions.find_misspelt(pipeline, index)
     report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
+    try:
+        runtimes = index.find_runtimes(pipeline)
+    except InputError as error:
+        # The command has no flag that says how a function runs.
+        problems = (
+            replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
+        )
+        report.add(rules.COMPOSITION, author_positions.locate_all(problems, subject.document))
+        return
     if sequences and not options.runs_others:
-        report.unreached += _find_left_out(subject, pipeline, index.find_runtimes(pipeline))
+        report.unreached += _find_left_out(subject, pipeline, runtimes)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
@@ -227,9 +237,7 @@ def find(
     else:
         for finding in branches.find_unreached():
             doubts.setdefault(finding.place, finding)
-        report.findings += _find_misspelt_resources(
-            subject, index.find_runtimes(pipeline), results.values(), places
-        )
+        report.findings += _find_misspelt_resources(subject, runtimes, results.values(), places)
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
@@ -454,7 +462,8 @@ def _judge(
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in error.diagnostics]
+        located = map(origin.locate_field, error.diagnostics)
+        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in located]
     branches.add(rendering.positions)
     unselected = [
         Finding.of(rules.DOUBTFUL, run.note(problem))
