@@ -206,6 +206,8 @@ def _document_entries() -> Iterator[Entry]:
             section="annotations",
             summary=f"{annotation.meaning[:1].upper()}{annotation.meaning[1:]}.",
             details=(_plain(f"Values: {annotation.values}"),),
+            # A script's response has the same, as Python writes names.
+            aliases=(annotation.name.replace("-", "_"),),
         )
     yield Entry(
         name=CAPTURE,
