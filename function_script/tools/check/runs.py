@@ -197,14 +197,8 @@ def find(
     pipeline = steps.parse(subject.document.value)
     misspelt = functions.find_misspelt(pipeline, index)
     report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
-    try:
-        runtimes = index.find_runtimes(pipeline)
-    except InputError as error:
-        # The command has no flag that says how a function runs.
-        problems = (
-            replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
-        )
-        report.add(rules.COMPOSITION, author_positions.locate_all(problems, subject.document))
+    runtimes = _find_runtimes(subject, pipeline, index, report)
+    if runtimes is None:
         return
     if sequences and not options.runs_others:
         report.unreached += _find_left_out(subject, pipeline, runtimes)
@@ -241,6 +235,24 @@ def find(
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
+
+
+def _find_runtimes(
+    subject: Subject,
+    pipeline: Sequence[steps.Step],
+    index: functions.FunctionIndex,
+    report: Report,
+) -> Sequence[Runtime] | None:
+    """Return the runtimes of a pipeline; None, and findings, where a function has none."""
+    try:
+        return index.find_runtimes(pipeline)
+    except InputError as error:
+        # The command has no flag that says how a function runs.
+        problems = (
+            replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
+        )
+        report.add(rules.COMPOSITION, author_positions.locate_all(problems, subject.document))
+        return None
 
 
 def _find_left_out(
@@ -462,8 +474,8 @@ def _judge(
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        located = map(origin.locate_field, error.diagnostics)
-        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in located]
+        problems = map(origin.locate_field, error.diagnostics)
+        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in problems]
     branches.add(rendering.positions)
     unselected = [
         Finding.of(rules.DOUBTFUL, run.note(problem))
