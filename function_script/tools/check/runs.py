@@ -173,6 +173,13 @@ def find(
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
     file = loading.find_functions(author_positions.file_of(subject.document).parent)
+    rendering = renderer.Options(
+        timeout_seconds=_TIMEOUT_SECONDS,
+        is_quiet=True,
+        servers=servers,
+        allows_addresses=options.runs_others,
+    )
+    pipeline = steps.parse(subject.document.value)
     try:
         manifests_ = functions.load(
             file,
@@ -180,28 +187,18 @@ def find(
             lambda problem, _: report.add(rules.UNREAD, [problem]),
             skips_others=True,
         )
+        index = functions.FunctionIndex(
+            manifests=manifests_ or [],
+            options=rendering,
+            is_confined=not options.runs_others,
+        )
+        runtimes = _find_runtimes(subject, pipeline, index)
     except FatalError as error:
         report.add(rules.COMPOSITION, error.diagnostics)
         return
-    rendering = renderer.Options(
-        timeout_seconds=_TIMEOUT_SECONDS,
-        is_quiet=True,
-        servers=servers,
-        allows_addresses=options.runs_others,
-    )
-    index = functions.FunctionIndex(
-        manifests=manifests_ or [],
-        options=rendering,
-        is_confined=not options.runs_others,
-    )
-    pipeline = steps.parse(subject.document.value)
     misspelt = functions.find_misspelt(pipeline, index)
     report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
-    runtimes = _find_runtimes(subject, pipeline, index, report)
-    if runtimes is None:
-        return
-    if sequences and not options.runs_others:
-        report.unreached += _find_left_out(subject, pipeline, runtimes)
+    report.unreached += _find_left_out(subject, pipeline, runtimes) if sequences else ()
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
@@ -238,12 +235,9 @@ def find(
 
 
 def _find_runtimes(
-    subject: Subject,
-    pipeline: Sequence[steps.Step],
-    index: functions.FunctionIndex,
-    report: Report,
-) -> Sequence[Runtime] | None:
-    """Return the runtimes of a pipeline; None, and findings, where a function has none."""
+    subject: Subject, pipeline: Sequence[steps.Step], index: functions.FunctionIndex
+) -> Sequence[Runtime]:
+    """Return the runtimes of a pipeline. Raises InputError, at the steps that have none."""
     try:
         return index.find_runtimes(pipeline)
     except InputError as error:
@@ -251,8 +245,7 @@ def _find_runtimes(
         problems = (
             replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
         )
-        report.add(rules.COMPOSITION, author_positions.locate_all(problems, subject.document))
-        return None
+        raise InputError(*author_positions.locate_all(problems, subject.document)) from error
 
 
 def _find_left_out(
