@@ -148,7 +148,10 @@ FAILING = {
     "no-error": ("expect: {error: whatever}", ["expected an error, but nothing failed"]),
     "other-error": (
         "{patch: {spec: {size: 10}}, expect: {error: [too much, too little]}}",
-        ['expected an error with "too little", which the failure below lacks', "size 10 is too much"],
+        [
+            'expected an error with "too little", which the failure below lacks',
+            "size 10 is too much",
+        ],
     ),
     "unexpected-error": (
         "{patch: {spec: {size: 10}}, expect: {ready: true}}",
