@@ -185,6 +185,7 @@ def find(
         allows_addresses=options.runs_others,
     )
     pipeline = steps.parse(subject.document.value)
+    origin = Origin(document=subject.document, programs=subject.programs)
     try:
         manifests_ = functions.load(
             file,
@@ -193,17 +194,20 @@ def find(
             skips_others=True,
         )
         index = functions.FunctionIndex(
-            manifests=manifests_ or [],
-            options=rendering,
-            is_confined=not options.runs_others,
+            manifests=manifests_ or [], options=rendering, is_confined=not options.runs_others
         )
-        runtimes = _find_runtimes(subject, pipeline, index)
+        runtimes = index.find_runtimes(pipeline)
     except FatalError as error:
-        report.add(rules.COMPOSITION, error.diagnostics)
+        # The command has no flag that says how a function runs.
+        problems = [
+            replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
+        ]
+        report.add(rules.COMPOSITION, map(origin.locate_field, problems))
         return
     misspelt = functions.find_misspelt(pipeline, index)
     report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
-    report.unreached += _find_left_out(subject, pipeline, runtimes) if sequences else ()
+    calls = zip(pipeline, runtimes, strict=True) if sequences else ()
+    report.unreached += _find_left_out(origin, calls)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
@@ -241,30 +245,15 @@ def find(
     )
 
 
-def _find_runtimes(
-    subject: Subject, pipeline: Sequence[steps.Step], index: functions.FunctionIndex
-) -> Sequence[Runtime]:
-    """Return the runtimes of a pipeline. Raises InputError, at the steps that have none."""
-    try:
-        return index.find_runtimes(pipeline)
-    except InputError as error:
-        # The command has no flag that says how a function runs.
-        problems = (
-            replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
-        )
-        raise InputError(*author_positions.locate_all(problems, subject.document)) from error
-
-
 def _find_left_out(
-    subject: Subject, pipeline: Iterable[steps.Step], runtimes: Iterable[Runtime]
+    origin: Origin, calls: Iterable[tuple[steps.Step, Runtime]]
 ) -> Iterator[Finding]:
     """Yield the steps that count as checked, by their input's schema, and that no run has."""
-    for step, runtime in zip(pipeline, runtimes, strict=True):
+    for step, runtime in calls:
         if isinstance(runtime, Skip) and step_inputs.find_schema(step.input or {}, step.function):
             message = f"{step.function} runs only with --run-functions"
             problem = Diagnostic(message=message, field=step.name_field)
-            (located,) = author_positions.locate_all([problem], subject.document)
-            yield Finding.of(rules.UNREACHED, located, step.name)
+            yield Finding.of(rules.UNREACHED, origin.locate_field(problem), step.name)
 
 
 def _add_credentials(run: Run, subject: Subject, pipeline: Iterable[steps.Step]) -> Run:

@@ -1068,7 +1068,7 @@ metadata: {{name: other, annotations: {{{annotation}}}}}
 spec: {{package: example.org/other:v1}}
 """)
     assert "Not reached" not in run("check", file).out
-    assert "composition.yaml:17:19: cannot run step" in run("check", file, "--run-functions").out
+    assert "yaml:17:19: a run ended here: cannot run" in run("check", file, "--run-functions").out
 
 
 def test_function_that_nothing_says_how_to_run_is_an_error_at_its_step(
