@@ -15,6 +15,7 @@ from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, operation, steps
 from function_script.tools.render.compose import ComposeError, RenderResult
 from function_script.tools.render.operation import OperationInputs, OperationResult
+from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local, Skip
@@ -195,6 +196,9 @@ class StepRunner:
             runtime.wait(self._caller)
             started = time.monotonic()
             return runtime.call(StepCall(step, request, self._remaining_seconds), self._caller)
+        except PipelineError:
+            # Its problems are those of the step's program, and have positions there.
+            raise
         except (InputError, ProgramError) as error:
             problems = (replace(each, field=step.name_field) for each in error.diagnostics)
             raise error.with_diagnostics(*problems) from error
