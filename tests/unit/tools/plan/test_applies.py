@@ -219,6 +219,14 @@ def test_object_that_its_schema_does_not_allow_is_refused(
     assert reason in str(row["reason"])
 
 
+def test_version_that_the_definition_of_a_kind_lacks_is_refused(plan: Plan) -> None:
+    """Crossplane refers to it first, and can read no object of the XR from then on."""
+    before, after = spec({}, {})
+    row = plan_edit(plan, BUCKET, (before, {"apiVersion": "s3.example.org/v9", **after}), crd())
+    assert row["verdict"] == "invalid"
+    assert "Bucket: it has s3.example.org/v1, and no s3.example.org/v9" in str(row["reason"])
+
+
 def run_image(image: str) -> Object:
     """The specification of a Job."""
     return {"template": {"spec": {"containers": [{"name": "a", "image": image}]}}}
