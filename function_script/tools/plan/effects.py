@@ -102,12 +102,11 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         and (part := structural_schema.find(schema, place)) is not None
         and part.get("nullable") is not True
     ]
-    if schema and changes:
+    if changes:
         violations, skipped = xr_validation.find_refusals(manifest | unchanged, live, schema)
         if skipped:
             raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
         refusals += (f"{type_[1]}: {each}" for each in violations)
-    if changes:
         refusals += _find_new_violations(live_parts, manifest, catalog)
     return Effect(manifest=manifest | unchanged, changes=changes, refusals=refusals)
 
