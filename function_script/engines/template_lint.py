@@ -12,6 +12,7 @@ from function_script.engines.lint import (
     KIND,
     Lint,
     Mention,
+    Policy,
     ResourceKind,
     reads_own_namespace,
 )
@@ -95,28 +96,19 @@ class TemplateLint(Lint, ABC):
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``depends-on``."""
-        for mention in self._names_in("depends-on", program):
-            name = mention.text.partition(":")[0].strip()
-            yield mention._replace(text=name, span=replace(mention.span, width=len(name)))
+        for mention in super().find_dependencies(program):
+            yield mention._replace(span=replace(mention.span, width=len(mention.text)))
 
-    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
-        """Find the paths in annotations ``depends-on``, and ``ready-when`` of documents."""
-        for mention in self._names_in("depends-on", program):
-            name, _, path = mention.text.partition(":")
-            if path.strip():
-                yield name.strip(), path.strip(), mention
-        for mention in self._names_in("ready-when", program):
+    def find_rules(self, program: Program, /) -> Iterator[tuple[str, Mention]]:
+        """Find annotations ``ready-when`` of documents whose name is written out."""
+        for mention in self.find_statements("ready_when", program):
             resource = _find_resource_name(mention)
             if resource is not None:
-                yield resource, mention.text, mention
+                yield resource, mention
 
-    def find_moved_from(self, program: Program) -> Iterator[Mention]:
-        """Find the names in annotations ``moved-from``."""
-        return self._names_in("moved-from", program)
-
-    def _names_in(self, annotation: str, program: Program) -> Iterator[Mention]:
+    def find_statements(self, policy: Policy, program: Program, /) -> Iterator[Mention]:
         """Find the parts between commas of an annotation's values, except those with actions."""
-        pattern = re.compile(_ANNOTATION.format(annotation), re.MULTILINE)
+        pattern = re.compile(_ANNOTATION.format(policy.replace("_", "-")), re.MULTILINE)
         marks = self.action_marks(program)
         for source in program.sources():
             for match in pattern.finditer(source.text):
@@ -135,7 +127,10 @@ class TemplateLint(Lint, ABC):
         # Of other delimiters, the end of an action is not known here.
         if any(mark not in _ACTION_ENDS for mark in marks):
             return
-        ends = "|".join(rf"{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])}" for mark in marks)
+        # Atomic: what follows an action never makes it longer, and so ends with another one.
+        ends = "|".join(
+            rf"(?>{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])})" for mark in marks
+        )
         # What is alone in its line is no text of the document; elsewhere it is a part of a word.
         alone = re.compile(rf"^[ \t]*(?:(?:{ends})[ \t]*)+$", re.DOTALL | re.MULTILINE)
         action = re.compile(ends, re.DOTALL)

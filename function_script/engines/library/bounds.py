@@ -120,13 +120,16 @@ class _Copy:
     def _key(self, key: object) -> str:
         if not isinstance(key, str):
             raise _type_error("a string", key, subject=f"the key {key!r} ")
-        self.characters += len(key)
+        self._count_characters(key)
         return key
+
+    def _count_characters(self, text: str) -> None:
+        self.characters += len(text)
+        check_length(self.characters)
 
     def _scalar(self, value: str | float | None) -> str | int | float | None:
         if isinstance(value, str):
-            self.characters += len(value)
-            check_length(self.characters)
+            self._count_characters(value)
         elif isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(f"the number {value} has no place in JSON")

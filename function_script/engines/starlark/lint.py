@@ -10,6 +10,7 @@ from function_script.engines.lint import (
     QUOTED,
     Lint,
     Mention,
+    Policy,
     ResourceKind,
     reads_own_namespace,
 )
@@ -56,26 +57,23 @@ class StarlarkLint(Lint):
         """Find the names in calls of ``resource`` and in dicts below ``desired.resources``."""
         return composed.find_names(syntax.parse(source.text) for source in program.sources())
 
-    def find_dependencies(self, program: Program) -> Iterator[Mention]:
-        """Find the texts in lists that are called ``depends_on``."""
-        for mention in _texts_of("depends_on", program):
-            yield mention._replace(text=mention.text.partition(":")[0].strip())
+    def find_statements(self, policy: Policy, program: Program, /) -> Iterator[Mention]:
+        """Find the texts of arguments and members of this name, also those in lists."""
+        for node, source in syntax.walk(program):
+            value = syntax.fields_of(node).get(policy) if isinstance(node, ast.Dict) else None
+            if isinstance(node, ast.keyword) and node.arg == policy:
+                value = node.value
+            for text in value.elts if isinstance(value, ast.List) else [value]:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    yield Mention(text.value, source, syntax.span_of(text, source))
 
-    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
-        """Find the paths in ``depends_on``, and ``ready_when`` of calls and of dicts by name."""
-        for mention in _texts_of("depends_on", program):
-            name, _, path = mention.text.partition(":")
-            if path.strip():
-                yield name.strip(), path.strip(), mention
+    def find_rules(self, program: Program, /) -> Iterator[tuple[str, Mention]]:
+        """Find ``ready_when`` of calls, and of dicts by name."""
         for node, source in syntax.walk(program):
             for name, rule in _rules(node):
                 text = syntax.text_of(rule)
                 if text is not None:
-                    yield name, text, Mention(text, source, syntax.span_of(rule, source))
-
-    def find_moved_from(self, program: Program) -> Iterator[Mention]:
-        """Find the texts that are called ``moved_from``, also in lists."""
-        return _texts_of("moved_from", program)
+                    yield name, Mention(text, source, syntax.span_of(rule, source))
 
     def find_kinds(self, program: Program) -> Iterator[tuple[Mention, str]]:
         """Find the apiVersions in dicts that are whole objects, each with its kind."""
@@ -140,17 +138,6 @@ def _rules(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from (
                 (name, keyword.value) for keyword in node.keywords if keyword.arg == "ready_when"
             )
-
-
-def _texts_of(field: str, program: Program) -> Iterator[Mention]:
-    """Yield the texts of arguments and members of this name, also those in lists."""
-    for node, source in syntax.walk(program):
-        value = syntax.fields_of(node).get(field) if isinstance(node, ast.Dict) else None
-        if isinstance(node, ast.keyword) and node.arg == field:
-            value = node.value
-        for text in value.elts if isinstance(value, ast.List) else [value]:
-            if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                yield Mention(text.value, source, syntax.span_of(text, source))
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:
