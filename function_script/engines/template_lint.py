@@ -16,7 +16,13 @@ from function_script.engines.lint import (
     ResourceKind,
     reads_own_namespace,
 )
-from function_script.engines.template_names import NAMING, NAMING_CALL, SEPARATOR, find_names
+from function_script.engines.template_names import (
+    NAMING,
+    NAMING_CALL,
+    SEPARATOR,
+    find_names,
+    split_document,
+)
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
@@ -162,10 +168,8 @@ class TemplateLint(Lint, ABC):
 
 def _find_resource_name(mention: Mention) -> str | None:
     """Return the name of the resource in whose document a text is, if it is written out."""
-    lines = mention.source.text.split("\n")
-    before = "\n".join(lines[: mention.span.line])
-    first = max((match.start() for match in SEPARATOR.finditer(before)), default=0)
-    document = SEPARATOR.split(mention.source.text[first:].removeprefix("---"))[0]
+    lines = mention.source.text.split("\n")[: mention.span.line - 1]
+    document, _ = split_document(mention.source.text, sum(len(line) + 1 for line in lines))
     names = [match["key"] or match["call"] for match in _RESOURCE_NAME_LINE.finditer(document)]
     return names[0] if len(names) == 1 else None
 
