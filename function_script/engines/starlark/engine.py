@@ -1,7 +1,7 @@
 """Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, cast
 
@@ -66,7 +66,7 @@ class _Run:
         self._script = build.script(program, limits, self._options)
         self._request = build_request(scope)
         self._text = to_json(paths.select(self._request, self._script.reach))
-        self._find: Callable[[Path], Span | None] | None = None
+        self._tracer: tracing.Tracer | None = None
 
     def result(self) -> ScriptResult:
         """Return the result of ``main``; raises FatalError."""
@@ -117,17 +117,19 @@ class _Run:
             return DeferredEvaluation(script, self._text, limits, options).without(skipped)
 
         with predeclared.SeededRun(self._scope):
-            brief = interpreter.brief_options(self._options)
-            return tracing.trace(self._program, orjson.loads(reply), self._limits, brief, call)
+            return self._build_tracer().trace(orjson.loads(reply), call)
 
     def _locate(self, path: Sequence[str | int]) -> Span | None:
         """Return the place of a value; without one, it is that of ``main``."""
         # One script, and the time of one brief run, are for all problems of a result.
-        if self._find is None:
-            brief = interpreter.brief_options(self._options)
-            self._find = tracing.follow(self._program, self._limits, brief, self._part_along)
+        if self._tracer is None:
+            self._tracer = self._build_tracer()
         with predeclared.SeededRun(self._scope):
-            return self._find(tuple(path)) or self._script.span
+            return self._tracer.find(tuple(path), self._part_along) or self._script.span
+
+    def _build_tracer(self) -> tracing.Tracer:
+        brief = interpreter.brief_options(self._options)
+        return tracing.Tracer(self._program, self._limits, brief)
 
     def _part_along(self, script: Script, path: Path, brief: starlark.EvalOptions) -> str:
         # Nothing of the result is frozen: a value that is nested without a bound has no end there.
