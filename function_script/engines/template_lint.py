@@ -137,8 +137,12 @@ class TemplateLint(Lint, ABC):
         ends = "|".join(
             rf"(?>{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])})" for mark in marks
         )
-        # What is alone in its line is no text of the document; elsewhere it is a part of a word.
-        alone = re.compile(rf"^[ \t]*(?:(?:{ends})[ \t]*)+$", re.DOTALL | re.MULTILINE)
+        last = "|".join(re.escape(_ACTION_ENDS[mark]) for mark in marks)
+        # A line of actions, or between two, is no text of the document; elsewhere an action is a
+        # part of a word.
+        alone = re.compile(
+            rf"^[ \t]*(?:{ends})(?:[^\n]*(?:{last}))?[ \t]*$", re.DOTALL | re.MULTILINE
+        )
         action = re.compile(ends, re.DOTALL)
         for source in program.sources():
             text = alone.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
