@@ -32,7 +32,8 @@ WHOLE_LINE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
 """The pattern of a line that has no other value than one of a pattern."""
 _BLOCK_SCALAR: Final = re.compile(r"(?:.*[: -])?[|>][-+0-9]*[ \t]*(?:#.*)?")
 _DOLLAR: Final = "${{"
-_RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}.*?\{%[-+]? *endraw", re.DOTALL)
+# One without an end takes the rest: else each of many such would be searched for an end.
+_RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}(?:.*?\{%[-+]? *endraw|.*)", re.DOTALL)
 _DOLLAR_BEFORE_VALUE, JINJA_TAG, JINJA_COMMENT, LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE = (
     ForeignSyntax(re.compile(pattern), message, hint, is_block == "yes", end.strip("-"))
     for _, pattern, message, hint, is_block, end in read_rows("foreign_syntax")

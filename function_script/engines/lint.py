@@ -73,6 +73,8 @@ CallKind: TypeAlias = Literal[
 
 Those of ``condition`` have the type of one.
 """
+Policy: TypeAlias = Literal["depends_on", "moved_from", "ready_when"]
+"""What a resource states about its order and readiness, by the names that scripts have for it."""
 # The parts of the request that have the names which getters take.
 _PARTS: Final[Mapping[CallKind, Path]] = {
     "credentials": ("credentials",),
@@ -224,20 +226,34 @@ class Lint:
         """Find the names of all composed resources; None when only a run knows them."""
         return None
 
-    def find_dependencies(self, _program: Program) -> Iterable[Mention]:
-        """Find names of resources that others depend on."""
+    def find_statements(self, _policy: Policy, _program: Program, /) -> Iterable[Mention]:
+        """Find the texts of a policy of resources that are written out, each by itself."""
         return ()
 
-    def find_awaited(self, _program: Program) -> Iterable[tuple[str, str, Mention]]:
+    def find_rules(self, _program: Program, /) -> Iterable[tuple[str, Mention]]:
+        """Find the rules of readiness that are written out, with the names of their resources."""
+        return ()
+
+    def find_dependencies(self, program: Program) -> Iterator[Mention]:
+        """Find names of resources that others depend on."""
+        for mention in self.find_statements("depends_on", program):
+            yield mention._replace(text=mention.text.partition(":")[0].strip())
+
+    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
         """Find the rules of resources that others or their readiness wait for.
 
         Each has the resource's name, and the rule as in ``ready-when``: a path, for example.
         """
-        return ()
+        for mention in self.find_statements("depends_on", program):
+            name, _, path = mention.text.partition(":")
+            if path.strip():
+                yield name.strip(), path.strip(), mention
+        for name, mention in self.find_rules(program):
+            yield name, mention.text, mention
 
-    def find_moved_from(self, _program: Program) -> Iterable[Mention]:
+    def find_moved_from(self, program: Program) -> Iterable[Mention]:
         """Find names that resources had before."""
-        return ()
+        return self.find_statements("moved_from", program)
 
     def find_documents(self, _program: Program) -> Iterable[tuple[Source, str]]:
         """Find YAML in sources: each with its text, where other characters stand for actions."""

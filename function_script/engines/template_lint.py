@@ -12,10 +12,17 @@ from function_script.engines.lint import (
     KIND,
     Lint,
     Mention,
+    Policy,
     ResourceKind,
     reads_own_namespace,
 )
-from function_script.engines.template_names import NAMING, NAMING_CALL, SEPARATOR, find_names
+from function_script.engines.template_names import (
+    NAMING,
+    NAMING_CALL,
+    SEPARATOR,
+    find_names,
+    split_document,
+)
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
@@ -95,28 +102,19 @@ class TemplateLint(Lint, ABC):
 
     def find_dependencies(self, program: Program) -> Iterator[Mention]:
         """Find the names in annotations ``depends-on``."""
-        for mention in self._names_in("depends-on", program):
-            name = mention.text.partition(":")[0].strip()
-            yield mention._replace(text=name, span=replace(mention.span, width=len(name)))
+        for mention in super().find_dependencies(program):
+            yield mention._replace(span=replace(mention.span, width=len(mention.text)))
 
-    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
-        """Find the paths in annotations ``depends-on``, and ``ready-when`` of documents."""
-        for mention in self._names_in("depends-on", program):
-            name, _, path = mention.text.partition(":")
-            if path.strip():
-                yield name.strip(), path.strip(), mention
-        for mention in self._names_in("ready-when", program):
+    def find_rules(self, program: Program, /) -> Iterator[tuple[str, Mention]]:
+        """Find annotations ``ready-when`` of documents whose name is written out."""
+        for mention in self.find_statements("ready_when", program):
             resource = _find_resource_name(mention)
             if resource is not None:
-                yield resource, mention.text, mention
+                yield resource, mention
 
-    def find_moved_from(self, program: Program) -> Iterator[Mention]:
-        """Find the names in annotations ``moved-from``."""
-        return self._names_in("moved-from", program)
-
-    def _names_in(self, annotation: str, program: Program) -> Iterator[Mention]:
+    def find_statements(self, policy: Policy, program: Program, /) -> Iterator[Mention]:
         """Find the parts between commas of an annotation's values, except those with actions."""
-        pattern = re.compile(_ANNOTATION.format(annotation), re.MULTILINE)
+        pattern = re.compile(_ANNOTATION.format(policy.replace("_", "-")), re.MULTILINE)
         marks = self.action_marks(program)
         for source in program.sources():
             for match in pattern.finditer(source.text):
@@ -135,9 +133,16 @@ class TemplateLint(Lint, ABC):
         # Of other delimiters, the end of an action is not known here.
         if any(mark not in _ACTION_ENDS for mark in marks):
             return
-        ends = "|".join(rf"{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])}" for mark in marks)
-        # What is alone in its line is no text of the document; elsewhere it is a part of a word.
-        alone = re.compile(rf"^[ \t]*(?:(?:{ends})[ \t]*)+$", re.DOTALL | re.MULTILINE)
+        # Atomic: what follows an action never makes it longer, and so ends with another one.
+        ends = "|".join(
+            rf"(?>{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])})" for mark in marks
+        )
+        last = "|".join(re.escape(_ACTION_ENDS[mark]) for mark in marks)
+        # A line of actions, or between two, is no text of the document; elsewhere an action is a
+        # part of a word.
+        alone = re.compile(
+            rf"^[ \t]*(?:{ends})(?:[^\n]*(?:{last}))?[ \t]*$", re.DOTALL | re.MULTILINE
+        )
         action = re.compile(ends, re.DOTALL)
         for source in program.sources():
             text = alone.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
@@ -167,10 +172,8 @@ class TemplateLint(Lint, ABC):
 
 def _find_resource_name(mention: Mention) -> str | None:
     """Return the name of the resource in whose document a text is, if it is written out."""
-    lines = mention.source.text.split("\n")
-    before = "\n".join(lines[: mention.span.line])
-    first = max((match.start() for match in SEPARATOR.finditer(before)), default=0)
-    document = SEPARATOR.split(mention.source.text[first:].removeprefix("---"))[0]
+    lines = mention.source.text.split("\n")[: mention.span.line - 1]
+    document, _ = split_document(mention.source.text, sum(len(line) + 1 for line in lines))
     names = [match["key"] or match["call"] for match in _RESOURCE_NAME_LINE.finditer(document)]
     return names[0] if len(names) == 1 else None
 

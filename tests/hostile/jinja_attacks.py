@@ -156,6 +156,10 @@ ATTACKS = [
             ),
         ),
         ("long-line", "is undefined", "{{ s }}" * 9000 + "{{ d.s }}"),
+        # The search for what is wrong
+        ("line-of-a-loop", "is undefined", "\n% for " + "x " * 60000 + "\n{{ x }}"),
+        ("tags-in-a-comment", "is undefined", "{{ y }}{# " + "{% set y " * 25000 + " #}"),
+        ("raw-in-a-comment", "is undefined", "{# " + "{% raw %}" * 25000 + " #}${{ x }}"),
         # Memory
         ("power", LIMIT, "{{ 9 ** 9 ** 9 }}"),
         ("power-in-constant", LIMIT, "{% if 9 ** (9 ** 9) %}{% endif %}"),

@@ -6,7 +6,7 @@ state of a run is in the context's `Run`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import Never, cast
 
 from jinja2 import Template, TemplateNotFound
@@ -134,12 +134,8 @@ class Environment(ImmutableSandboxedEnvironment):
                 return callee.call(run, *args, **kwargs)
             except TypeError:
                 # The function itself may have raised it: asked only now, since few calls are wrong.
-                signature = signature_of(callee.name, callee.call)
-                problem = explain_names(signature, len(args), kwargs)
-                if problem is None:
-                    raise
-                message, hint = problem
-                raise exceptions.RenderError(message, name=callee.name, hint=hint) from None
+                _check_names(signature_of(callee.name, callee.call), len(args), kwargs)
+                raise
         if isinstance(callee, Method):
             if kwargs:
                 hint = f"leave `{next(iter(kwargs))} =` out"
@@ -205,8 +201,13 @@ def _call_macro(macro: Macro, args: tuple[object, ...], kwargs: Mapping[str, obj
             is_variadic=macro.catch_varargs,
             takes_any_name=macro.catch_kwargs,
         )
-        problem = explain_names(signature, len(args), kwargs.keys() - {"caller"})
-        if problem is None:
-            raise
+        _check_names(signature, len(args), kwargs.keys() - {"caller"})
+        raise
+
+
+def _check_names(signature: Signature, count: int, names: Collection[str]) -> None:
+    """Raise RenderError for wrong numbers or names of arguments."""
+    problem = explain_names(signature, count, names)
+    if problem is not None:
         message, hint = problem
-        raise exceptions.RenderError(message, name=name, hint=hint) from None
+        raise exceptions.RenderError(message, name=signature.name, hint=hint) from None

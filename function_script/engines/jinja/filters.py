@@ -461,7 +461,7 @@ def _picker(run: Run, attribute: object, default: object = None) -> Callable[[ob
         message = "the name of an attribute must be a string, not {}"
         raise exceptions.unsuitable(message, attribute)
     parts = str(attribute).strip().split(".", _MAX_STEPS)
-    steps = [int(part) if part.isdigit() else part for part in parts]
+    steps = [int(part) if part.isdecimal() and len(part) <= _MAX_DIGITS else part for part in parts]
 
     def pick(item: object) -> object:
         result = item

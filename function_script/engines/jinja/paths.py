@@ -25,6 +25,7 @@ _MAX_LISTED = 8
 _MAX_KEYS = 20
 _MAX_KEY_LENGTH = 64
 _MAX_CANDIDATES = 1_000
+_MAX_LINE = 300
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OBSERVED = re.compile(
     rf'{re.escape(missing_values.OBSERVED)}(?:\.(?P<word>\w+)|\["(?P<text>[^"]+)"\])'
@@ -121,7 +122,8 @@ def _describe_holder(holder: object, path: str) -> str | None:
 
 def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str) -> str | None:
     """Return the hint for a key of an object that a loop goes over, read like one of its values."""
-    loops = re.findall(rf"\bfor\s+{re.escape(name)}\s+in\s+(.+?)\s*[-+]?%\}}", template)
+    pattern = rf"\bfor\s+{re.escape(name)}\s+in\s+(.+?)\s*[-+]?%\}}"
+    loops = re.findall(pattern, _without_long_lines(template))
     # Of several loops with the name, any may be the one.
     (path,) = loops if len(loops) == 1 else ("",)
     value: object = roots
@@ -168,9 +170,15 @@ def _unknown_name(
     # The argument of `get` may also lack its quotes.
     if isinstance(spec, Mapping) and name in spec and f"get({name}" not in statement:
         otherwise = f"write spec.{name}"
+    template = _without_long_lines(template)
     names = (*functions.NAMES, *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template))
     hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
+
+
+def _without_long_lines(template: str) -> str:
+    """Return the lines in which a search for a tag cannot take the square of a great length."""
+    return "\n".join(line for line in template.split("\n") if len(line) <= _MAX_LINE)
 
 
 def _join(keys: Iterable[object]) -> str:

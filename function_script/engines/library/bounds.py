@@ -90,7 +90,11 @@ def _resource(value: Readable) -> Readable:
 
 def _whole(value: Readable) -> Value:
     """Return a deep copy of ``value`` in bounded time, even if it shares parts with itself."""
-    return _Copy().of(value, MAX_DEPTH)
+    copy = _Copy()
+    whole = copy.of(value, MAX_DEPTH)
+    # A copy has the same texts, of which none is copied: their lengths may be added up first.
+    check_length(copy.characters)
+    return whole
 
 
 class _Copy:
@@ -126,7 +130,6 @@ class _Copy:
     def _scalar(self, value: str | float | None) -> str | int | float | None:
         if isinstance(value, str):
             self.characters += len(value)
-            check_length(self.characters)
         elif isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(f"the number {value} has no place in JSON")

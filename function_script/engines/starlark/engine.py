@@ -1,9 +1,9 @@
 """Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from typing import Final, TypeAlias, cast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, cast
 
 import orjson
 import starlark
@@ -25,9 +25,6 @@ from function_script.texts.errors import (
     ProgramError,
 )
 from function_script.texts.source import Span
-
-Places: TypeAlias = Mapping[Path, Span | None]
-
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
@@ -55,119 +52,105 @@ def whole(skipped, nodes, depth):
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
-    options = interpreter.limited_options(limits)
-    script = build.script(program, limits, options)
-    request = build_request(scope)
-    text = to_json(paths.select(request, script.reach))
-    withheld: tuple[Withheld, ...] = ()
-    is_deferring = program.options.get("missing") == "Defer"
-    try:
-        with predeclared.SeededRun(scope):
-            if is_deferring:
-                run = DeferredEvaluation(script, text, limits, options)
-                reply, withheld = run.whole(request)
-            else:
-                reply = build.call_main(script.wrapped, text, options)
-    except starlark.StarlarkError as error:
-        # Before the rerun, which may raise another error of ours.
-        raised = errors.take_raised()
-        rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
-        message = interpreter.correct_position(str(error), program, rerun)
-        raise errors.failed(
-            message,
-            script.main,
-            script.sources,
-            request,
-            limits,
-            raised=raised,
-            is_deferring=is_deferring,
-            locate=_locator(program, scope, limits, options, text, None),
-        ) from error
-    call = partial(_call_again, [each.name for each in withheld], text)
-    value, resources = _read(reply, limits)
-    return ScriptResult(
-        value=value,
-        span=script.span,
-        resources=resources,
-        locate=_locator(program, scope, limits, options, text, script.span),
-        mentions=lambda word: any(
-            word in each for each in (text, *(each.text for each in script.sources.values()))
-        ),
-        trace=partial(_trace, program, scope, limits, options, call, reply),
-        withheld=withheld,
-    )
+    return _Run(program, scope, limits).result()
 
 
-def _trace(  # noqa: PLR0913, PLR0917 - a run, and its result
-    program: Program,
-    scope: Scope,
-    limits: Limits,
-    options: starlark.EvalOptions,
-    call: tracing.Call,
-    reply: str,
-) -> Places:
-    """Return the places of what `main` has returned; see `tracing.trace`."""
-    with predeclared.SeededRun(scope):
-        brief = interpreter.brief_options(options)
-        return tracing.trace(program, orjson.loads(reply), limits, brief, call)
+class _Run:
+    """A run of ``main``, which is repeated where the places of its values are asked for."""
 
+    def __init__(self, program: Program, scope: Scope, limits: Limits) -> None:
+        self._program = program
+        self._scope = scope
+        self._limits = limits
+        self._options = interpreter.limited_options(limits)
+        self._script = build.script(program, limits, self._options)
+        self._request = build_request(scope)
+        self._text = to_json(paths.select(self._request, self._script.reach))
+        self._tracer: tracing.Tracer | None = None
 
-def _locator(  # noqa: PLR0913, PLR0917 - a run, and the place of main
-    program: Program,
-    scope: Scope,
-    limits: Limits,
-    options: starlark.EvalOptions,
-    text: str,
-    main: Span | None,
-) -> Callable[[Sequence[str | int]], Span | None]:
-    """Return a function that finds the place of a value; without one, it is that of main."""
+    def result(self) -> ScriptResult:
+        """Return the result of ``main``; raises FatalError."""
+        script = self._script
+        withheld: tuple[Withheld, ...] = ()
+        is_deferring = self._program.options.get("missing") == "Defer"
+        try:
+            with predeclared.SeededRun(self._scope):
+                if is_deferring:
+                    run = DeferredEvaluation(script, self._text, self._limits, self._options)
+                    reply, withheld = run.whole(self._request)
+                else:
+                    reply = build.call_main(script.wrapped, self._text, self._options)
+        except starlark.StarlarkError as error:
+            # Before the rerun, which may raise another error of ours.
+            raised = errors.take_raised()
+            raise errors.failed(
+                interpreter.correct_position(str(error), self._program, self._error_text),
+                script.main,
+                script.sources,
+                self._request,
+                self._limits,
+                raised=raised,
+                is_deferring=is_deferring,
+                locate=self._locate,
+            ) from error
+        value, resources = _read(reply, self._limits)
+        return ScriptResult(
+            value=value,
+            span=script.span,
+            resources=resources,
+            locate=self._locate,
+            mentions=self._mentions,
+            trace=partial(self._trace, reply, [each.name for each in withheld]),
+            withheld=withheld,
+        )
 
-    def part_along(script: Script, path: Path, brief: starlark.EvalOptions) -> str:
+    def _mentions(self, word: str) -> bool:
+        sources = self._script.sources.values()
+        return word in self._text or any(word in each.text for each in sources)
+
+    def _trace(self, reply: str, skipped: Sequence[str]) -> Mapping[Path, Span | None]:
+        """Return the places of what `main` has returned, without the skipped resources."""
+
+        def call(script: Script, limits: Limits, options: starlark.EvalOptions) -> str:
+            if not skipped:
+                return build.call_main(script.wrapped, self._text, options)
+            return DeferredEvaluation(script, self._text, limits, options).without(skipped)
+
+        with predeclared.SeededRun(self._scope):
+            return self._build_tracer().trace(orjson.loads(reply), call)
+
+    def _locate(self, path: Sequence[str | int]) -> Span | None:
+        """Return the place of a value; without one, it is that of ``main``."""
+        # One script, and the time of one brief run, are for all problems of a result.
+        if self._tracer is None:
+            self._tracer = self._build_tracer()
+        with predeclared.SeededRun(self._scope):
+            return self._tracer.find(tuple(path), self._part_along) or self._script.span
+
+    def _build_tracer(self) -> tracing.Tracer:
+        brief = interpreter.brief_options(self._options)
+        return tracing.Tracer(self._program, self._limits, brief)
+
+    def _part_along(self, script: Script, path: Path, brief: starlark.EvalOptions) -> str:
         # Nothing of the result is frozen: a value that is nested without a bound has no end there.
-        argument = build.key_of(text)
+        argument = build.key_of(self._text)
         part = script.wrapped.call_with(brief, "along", argument, json.dumps(path)).value
         return cast("str", part)
 
-    # One script, and the time of one brief run, are for all problems of a result.
-    @cache
-    def find() -> Callable[[Path], Span | None]:
-        return tracing.follow(program, limits, interpreter.brief_options(options), part_along)
-
-    def locate(path: Sequence[str | int]) -> Span | None:
-        with predeclared.SeededRun(scope):
-            return find()(tuple(path)) or main
-
-    return locate
-
-
-def _call_again(
-    skipped: Sequence[str],
-    request: str,
-    script: build.Script,
-    limits: Limits,
-    options: starlark.EvalOptions,
-) -> str:
-    """Return main's result as JSON, as the first run did: without the deferred resources."""
-    if not skipped:
-        return build.call_main(script.wrapped, request, options)
-    return DeferredEvaluation(script, request, limits, options).without(skipped)
-
-
-def _error_text(
-    program: Program, *, scope: Scope, text: str, limits: Limits, options: starlark.EvalOptions
-) -> str:
-    """Run the program briefly and return the text of its error; "" when it does not fail."""
-    brief = interpreter.brief_options(options)
-    try:
-        with predeclared.SeededRun(scope):
-            build.call_main(build.silent(program, limits, brief).wrapped, text, brief)
-    except starlark.StarlarkError as error:
-        errors.take_raised()
-        return str(error)
-    except FatalError:
-        # The longer text may be too long, or the top level takes all the time there is.
+    def _error_text(self, program: Program) -> str:
+        """Run another program briefly and return the text of its error; "" without one."""
+        brief = interpreter.brief_options(self._options)
+        try:
+            with predeclared.SeededRun(self._scope):
+                silent = build.silent(program, self._limits, brief)
+                build.call_main(silent.wrapped, self._text, brief)
+        except starlark.StarlarkError as error:
+            errors.take_raised()
+            return str(error)
+        except FatalError:
+            # The longer text may be too long, or the top level takes all the time there is.
+            return ""
         return ""
-    return ""
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -348,8 +348,8 @@ def _bad_result(
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
         return LimitError(problem, limit=limit)
-    finding = mistakes.explain_main(main) if refusal.code == "main" else None
-    return DocumentError(replace(problem, hint=(finding and finding.hint) or refusal.hint))
+    hint = mistakes.find_main_hint(main) if refusal.code == "main" else None
+    return DocumentError(replace(problem, hint=hint or refusal.hint))
 
 
 def _bad_contract(failure: Failure, main: Source) -> FatalError:
@@ -363,7 +363,6 @@ def _bad_contract(failure: Failure, main: Source) -> FatalError:
             cause = "the request is not of the type that main declares"
         case "arguments" | "position" | "item":
             cause = mistakes.PARAMETERS
-            finding = mistakes.explain_main(main)
-            hint = (finding and finding.hint) or hint
+            hint = mistakes.find_main_hint(main) or hint
     problem = Diagnostic(message=f"{_RUN}: {cause}", hint=hint, code=Code("program"))
     return ProgramError(problem.at(main, main_span(main)))

@@ -193,8 +193,10 @@ def _explain(text: str) -> Failure:
         arguments=match.groupdict(),
         message=message,
         hint=row.hint or hint,
-        # An operation on None has mostly read a value that is not there yet.
-        is_absence=row.code == "key" or f"`{NONE}`" in text,
+        # An operation on None has mostly read a value that is not there yet. The texts of an author
+        # and of the program's values may have the same word.
+        is_absence=row.code == "key"
+        or (row.code not in {"fail", "raised"} and f"`{NONE}`" in _REPR.sub("", text)),
     )
 
 

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
 from function_script.engines.lint import (
@@ -10,6 +10,7 @@ from function_script.engines.lint import (
     QUOTED,
     Lint,
     Mention,
+    Policy,
     ResourceKind,
     reads_own_namespace,
 )
@@ -46,9 +47,9 @@ class StarlarkLint(Lint):
     def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
         """Find resources in dicts by name, and in calls of ``resource``."""
         for node, _ in syntax.walk(program):
-            for name, body in _resources(node):
-                entry = syntax.fields_of(body).get("resource")
-                kind = _kind_of(entry if isinstance(entry, ast.Dict) else body)
+            for name, fields in _find_entries(node):
+                body = fields.get("resource")
+                kind = _kind_of(syntax.fields_of(body) if isinstance(body, ast.Dict) else fields)
                 if kind is not None and all(each.value for each in kind):
                     yield name, ResourceKind(*(str(each.value) for each in kind))
 
@@ -56,31 +57,29 @@ class StarlarkLint(Lint):
         """Find the names in calls of ``resource`` and in dicts below ``desired.resources``."""
         return composed.find_names(syntax.parse(source.text) for source in program.sources())
 
-    def find_dependencies(self, program: Program) -> Iterator[Mention]:
-        """Find the texts in lists that are called ``depends_on``."""
-        for mention in _texts_of("depends_on", program):
-            yield mention._replace(text=mention.text.partition(":")[0].strip())
-
-    def find_awaited(self, program: Program) -> Iterator[tuple[str, str, Mention]]:
-        """Find the paths in ``depends_on``, and ``ready_when`` of calls and of dicts by name."""
-        for mention in _texts_of("depends_on", program):
-            name, _, path = mention.text.partition(":")
-            if path.strip():
-                yield name.strip(), path.strip(), mention
+    def find_statements(self, policy: Policy, program: Program, /) -> Iterator[Mention]:
+        """Find the texts of arguments and members of this name, also those in lists."""
         for node, source in syntax.walk(program):
-            for name, rule in _rules(node):
-                text = syntax.text_of(rule)
-                if text is not None:
-                    yield name, text, Mention(text, source, syntax.span_of(rule, source))
+            value = syntax.fields_of(node).get(policy) if isinstance(node, ast.Dict) else None
+            if isinstance(node, ast.keyword) and node.arg == policy:
+                value = node.value
+            for text in value.elts if isinstance(value, ast.List) else [value]:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    yield Mention(text.value, source, syntax.span_of(text, source))
 
-    def find_moved_from(self, program: Program) -> Iterator[Mention]:
-        """Find the texts that are called ``moved_from``, also in lists."""
-        return _texts_of("moved_from", program)
+    def find_rules(self, program: Program, /) -> Iterator[tuple[str, Mention]]:
+        """Find ``ready_when`` of calls, and of dicts by name."""
+        for node, source in syntax.walk(program):
+            for name, fields in _find_entries(node):
+                rule = fields.get("ready_when")
+                text = syntax.text_of(rule)
+                if "resource" in fields and rule is not None and text is not None:
+                    yield name, Mention(text, source, syntax.span_of(rule, source))
 
     def find_kinds(self, program: Program) -> Iterator[tuple[Mention, str]]:
         """Find the apiVersions in dicts that are whole objects, each with its kind."""
         for node, source in syntax.walk(program):
-            kind = _kind_of(node) if isinstance(node, ast.Dict) else None
+            kind = _kind_of(syntax.fields_of(node)) if isinstance(node, ast.Dict) else None
             if kind is not None:
                 version, name = kind
                 span = syntax.span_of(version, source)
@@ -102,9 +101,8 @@ class StarlarkLint(Lint):
                     yield syntax.span_of(result, program.main)
 
 
-def _kind_of(node: ast.Dict) -> tuple[ast.Constant, ast.Constant] | None:
+def _kind_of(fields: Mapping[str, ast.expr]) -> tuple[ast.Constant, ast.Constant] | None:
     """Return apiVersion and kind of a dict where both are written out."""
-    fields = syntax.fields_of(node)
     match fields.get("apiVersion"), fields.get("kind"):
         case ast.Constant(value=str()) as version, ast.Constant(value=str()) as kind:
             return version, kind
@@ -112,45 +110,21 @@ def _kind_of(node: ast.Dict) -> tuple[ast.Constant, ast.Constant] | None:
             return None
 
 
-def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
-    """Yield dicts that may be resources, by the names they have in ``node``."""
+def _find_entries(node: ast.AST) -> Iterator[tuple[str, Mapping[str, ast.expr]]]:
+    """Yield the fields of what may be resources, by the names they have in a node.
+
+    A call of ``resource`` has those of its arguments, and the object as ``resource``.
+    """
     match node:
         case ast.Dict():
             for name, value in syntax.fields_of(node).items():
                 if isinstance(value, ast.Dict):
-                    yield name, value
-        case ast.Call(
-            func=ast.Attribute(attr="resource"),
-            args=[ast.Constant(value=str(name)), ast.Dict() as body, *_],
-        ):
-            yield name, body
-
-
-def _rules(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the rules of readiness that a node gives to resources, by their names."""
-    match node:
-        case ast.Dict():
-            for name, value in syntax.fields_of(node).items():
-                fields = syntax.fields_of(value) if isinstance(value, ast.Dict) else {}
-                if "resource" in fields and "ready_when" in fields:
-                    yield name, fields["ready_when"]
+                    yield name, syntax.fields_of(value)
         case ast.Call(
             func=ast.Attribute(attr="resource"), args=[ast.Constant(value=str(name)), *_]
         ):
-            yield from (
-                (name, keyword.value) for keyword in node.keywords if keyword.arg == "ready_when"
-            )
-
-
-def _texts_of(field: str, program: Program) -> Iterator[Mention]:
-    """Yield the texts of arguments and members of this name, also those in lists."""
-    for node, source in syntax.walk(program):
-        value = syntax.fields_of(node).get(field) if isinstance(node, ast.Dict) else None
-        if isinstance(node, ast.keyword) and node.arg == field:
-            value = node.value
-        for text in value.elts if isinstance(value, ast.List) else [value]:
-            if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                yield Mention(text.value, source, syntax.span_of(text, source))
+            arguments = syntax.bind_arguments(node, ("name", "resource"))
+            yield name, {"resource": arguments.get("body", node), **arguments}
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:

@@ -192,13 +192,14 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
             return code == "arguments" and isinstance(node, ast.Call)
 
 
-def explain_main(source: Source) -> Finding | None:
-    """Return what is certain of a main with wrong parameters or without a response; else None."""
+def find_main_hint(source: Source) -> str | None:
+    """Return the hint for a main with wrong parameters or without a response; else None."""
     tree = syntax.parse(source.text)
     if tree is None:
         return None
     script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
-    return next(chain(_parameters(script), _no_result(script)), None)
+    findings = chain(_parameters(script), _no_result(script))
+    return next((finding.hint for finding in findings), None)
 
 
 def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:
@@ -805,18 +806,22 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
 
 
+def _find_mains(script: _Script) -> Iterator[tuple[ast.FunctionDef, Span]]:
+    """Yield the function that is called with the request, and the place of its name."""
+    for function in script.tree.body if script.is_main else ():
+        if isinstance(function, ast.FunctionDef) and function.name == "main":
+            yield function, replace(syntax.span_of(function, script.source), width=len("def main"))
+
+
 @_explains()
 def _parameters(script: _Script) -> Iterator[Finding]:
     """Find a main that cannot be called with the request alone."""
-    for function in script.tree.body if script.is_main else ():
-        if not isinstance(function, ast.FunctionDef) or function.name != "main":
-            continue
+    for function, span in _find_mains(script):
         arguments = function.args
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
         required = len(names) - len(arguments.defaults)
         has_room = names or arguments.vararg is not None
         if required > 1 or not has_room or None in arguments.kw_defaults:
-            span = replace(syntax.span_of(function, script.source), width=len("def main"))
             # Crossplane's SDK for Python hands in the response, too.
             begin = ", and begin with `rsp = response()`" * ("rsp" in names[1:])
             yield Finding(span, PARAMETERS, f"write `def main(req):`{begin}")
@@ -825,10 +830,7 @@ def _parameters(script: _Script) -> Iterator[Finding]:
 @_explains()
 def _no_result(script: _Script) -> Iterator[Finding]:
     """Find a main that returns nothing, a list or a text."""
-    for function in script.tree.body if script.is_main else ():
-        if not isinstance(function, ast.FunctionDef) or function.name != "main":
-            continue
-        span = replace(syntax.span_of(function, script.source), width=len("def main"))
+    for function, span in _find_mains(script):
         nodes = [*ast.walk(function)]
         values = [node.value for node in nodes if isinstance(node, ast.Return)]
         # A function inside of main has returns of its own.

@@ -9,7 +9,7 @@ import ast
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import starlark
@@ -79,79 +79,62 @@ def _span_of(place: Entry) -> Span:
     return syntax.span_of(node, place.source)
 
 
-Call: TypeAlias = Callable[[build.Script, Limits, starlark.EvalOptions], str]
-
-
-def trace(
-    program: Program,
-    value: Value,
-    limits: Limits,
-    options: starlark.EvalOptions,
-    call: Call,
-) -> dict[Path, Span | None]:
-    """Return the places of what is in ``value``, which `main` returned.
-
-    ``call`` runs the script with marks as that without them, and returns the result as JSON.
-
-    A value that is not there was in one above it, which the script has from elsewhere; None is a
-    value of which nothing is known. Empty if the script with marks does not end well, or too late.
-    """
-    tracer = _Tracer()
-    try:
-        marked = json.loads(call(*tracer.build(program, limits, options)))
-    except _FAILURES:
-        # The next run must not find the error of this one.
-        errors.take_raised()
-        return {}
-    return dict(tracer.places(value, marked))
-
-
-def follow(
-    program: Program,
-    limits: Limits,
-    options: starlark.EvalOptions,
-    call: Callable[[build.Script, Path, starlark.EvalOptions], str],
-) -> Callable[[Path], Span | None]:
-    """Return a function that finds the place of a value, or of the nearest one above it.
-
-    ``call`` runs the script with marks, and returns the part of its result along a path as JSON:
-    the result itself may be one that JSON cannot hold.
-    """
-    tracer = _Tracer()
-    script = cache(lambda: tracer.build(program, limits, options)[0])
-
-    def find(path: Path) -> Span | None:
-        try:
-            part = json.loads(call(script(), path, options))
-        except _FAILURES:
-            errors.take_raised()
-            return None
-        places = dict(tracer.places(part, part))
-        above = (places.get(path[:end]) for end in range(len(path), 0, -1))
-        return next(filter(None, above), None)
-
-    return find
-
-
 _FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
 
 
-class _Tracer:
-    """The expressions of all sources that write entries, by their numbers."""
+class Tracer:
+    """The places of the values that a program returns, by the numbers of what writes entries."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program, limits: Limits, options: starlark.EvalOptions) -> None:
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
-
-    def build(
-        self, program: Program, limits: Limits, options: starlark.EvalOptions
-    ) -> tuple[build.Script, Limits, starlark.EvalOptions]:
-        """Return the script with marks, and what it runs with."""
+        self._program = program
         # Each key has a second entry, which is a node more and has a value.
-        wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
-        return build.silent(syntax.map_sources(program, self.mark), wide, options), wide, options
+        self._limits = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
+        self._options = options
 
-    def mark(self, source: Source) -> Source:
+    @cached_property
+    def _script(self) -> build.Script:
+        marked = syntax.map_sources(self._program, self._mark)
+        return build.silent(marked, self._limits, self._options)
+
+    def trace(
+        self, value: Value, call: Callable[[build.Script, Limits, starlark.EvalOptions], str]
+    ) -> dict[Path, Span | None]:
+        """Return the places of what is in ``value``, which `main` returned.
+
+        ``call`` runs the script with marks as that without them, and returns the result as JSON.
+
+        A value that is not there was in one above it, which the script has from elsewhere; None is
+        a value of which nothing is known. Empty if the script with marks does not end well, or too
+        late.
+        """
+        try:
+            marked = json.loads(call(self._script, self._limits, self._options))
+        except _FAILURES:
+            # The next run must not find the error of this one.
+            errors.take_raised()
+            return {}
+        return dict(self._places(value, marked))
+
+    def find(
+        self, path: Path, call: Callable[[build.Script, Path, starlark.EvalOptions], str]
+    ) -> Span | None:
+        """Return the place of a value, or of the nearest one above it.
+
+        ``call`` runs the script with marks, and returns the part of its result along a path as
+        JSON: the result itself may be one that JSON cannot hold.
+        """
+        try:
+            part = json.loads(call(self._script, path, self._options))
+        except _FAILURES:
+            errors.take_raised()
+            return None
+        places = dict(self._places(part, part))
+        above = (places.get(path[:end]) for end in range(len(path), 0, -1))
+        return next(filter(None, above), None)
+
+    def _mark(self, source: Source) -> Source:
         """Return a source with marks; raises ValueError for one that has no tree."""
         marked = syntax.Marked(source)
         self._is_certain &= not any(f".{name}(" in source.text for name in _UNMARKED_WRITES)
@@ -188,7 +171,7 @@ class _Tracer:
         key = json.dumps(field).encode() if field else key
         return b"; __mark_call(%s, %s, %s, %d)" % (holder, json.dumps(path).encode(), key, number)
 
-    def places(
+    def _places(
         self, value: Value, marked: Value, path: Path = (), place: Entry | None = None
     ) -> Iterator[tuple[Path, Span | None]]:
         """Yield the places below ``place`` in a result; ``marked`` is the one with marks."""
@@ -203,7 +186,7 @@ class _Tracer:
                 below = self._place(number, key) if isinstance(number, int) else None
                 if below is None and not is_certain:
                     yield (*path, key), None
-                yield from self.places(item, marked.get(key), (*path, key), below)
+                yield from self._places(item, marked.get(key), (*path, key), below)
         elif isinstance(value, list):
             # A script may make a list by the keys of a dict, of which there are more now.
             others = marked if isinstance(marked, list) and len(marked) == len(value) else []
@@ -216,7 +199,7 @@ class _Tracer:
                 elif elements:
                     yield (*path, index), None
                 other = others[index] if others else None
-                yield from self.places(item, other, (*path, index), below)
+                yield from self._places(item, other, (*path, index), below)
 
     def _place(self, number: int, key: str) -> Entry:
         """Return the place that wrote a key: its own in a dict that is written out."""

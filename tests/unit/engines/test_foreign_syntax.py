@@ -24,6 +24,7 @@ DOLLARS = [
     pytest.param("run: |\n  ${{ spec.a }}", [], id="block scalar"),
     pytest.param("run: ${{ '{{' }} github.ref }}", [], id="escaped braces"),
     pytest.param("{% raw %}\nrun: ${{ github.ref }}\n{% endraw %}", [], id="raw"),
+    pytest.param("{% raw %}\nrun: ${{ github.ref }}", [], id="raw without an end"),
     pytest.param("run: ${NAME}", [], id="shell"),
 ]
 BOTH = (JINJA_TAG, JINJA_COMMENT)

@@ -54,6 +54,14 @@ def test_doubt_is_found_at_its_place(text: str, place: str, message: str, hint: 
     assert text[(problem.span.column or 1) - 1 :].startswith(place)
 
 
+@pytest.mark.parametrize(
+    "begin", ["{{ a }}: b", "{{ a }}" * 40 + " b"], ids=["one value", "many values"]
+)
+def test_lines_between_values_are_text(begin: str) -> None:
+    text = f"{begin}\napiVersion: v1\nkind: Pod\nc: {{{{ d }}}}\n"
+    assert [kind for _, kind in LINT.find_kinds(_program(text))] == ["Pod"]
+
+
 @pytest.mark.parametrize("text", FINE)
 def test_uncertain_programs_have_no_finding(text: str) -> None:
     """No false alarm; what a module sets may be read by others."""

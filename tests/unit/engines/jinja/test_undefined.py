@@ -24,6 +24,12 @@ RENDERS = [
     ("{% set b = a.q %}{{ b | default(1) }}", "1", "may be stored"),
     ("{% macro m(x) %}{{ x | d('D') }}{% endmacro %}{{ m(a.q) }}", "D", "may be passed"),
     ("{{ [a.q, 1] | length }}", "2", "may stand in a list"),
+    ("{{ [a] | map(attribute='²') | first | d('D') }}", "D", "a digit that is no index"),
+    (
+        "{{ [[1]] | map(attribute='9' * 5000) | first | d('D') }}",
+        "D",
+        "more digits than Python reads",
+    ),
 ]
 REFUSED = [
     ("{{ a.q }}", "written"),

@@ -3,6 +3,7 @@ from support.library_calls import CALLS, called
 
 from function_script.engines import library
 from function_script.engines.library import Function
+from function_script.request.values import Value
 
 
 @pytest.mark.parametrize("function", library.FUNCTIONS, ids=lambda function: function.name)
@@ -95,11 +96,12 @@ LARGE = [
     pytest.param("regex_replace", ("a" * 100_000, "a", "x" * 1000), id="regex_replace"),
     pytest.param("b64encode", ("a" * 1_000_000,), id="b64encode"),
     pytest.param("url_quote", ("ä" * 500_000,), id="url_quote"),
+    pytest.param("compact", ({"a" * 2_000_000: None},), id="key"),
 ]
 
 
 @pytest.mark.parametrize(("name", "arguments"), LARGE)
-def test_results_are_bounded(name: str, arguments: tuple[str | int, ...]) -> None:
+def test_results_are_bounded(name: str, arguments: tuple[Value, ...]) -> None:
     """No call makes a text of more than a mebicharacter out of one that is smaller."""
     with pytest.raises(ValueError, match="characters are more than 1,048,576"):
         CALLS[name](*arguments)

@@ -14,6 +14,8 @@ ERRORS = (
     ('fail("a")', "fail", {"text": "a"}),
     ("json.encode(len)", "data", {"type": "function"}),
     ("to_json(len)", "data", {"type": "function"}),
+    ("x = []\nx.append(x)\nto_json(x)", "cycle", {}),
+    ("x = {}\nx[1] = x\njson.encode(x)", "cycle", {}),
     ('quantity("5GB")', "raised", {"text": "cannot call quantity: '5GB' is no quantity such as"}),
     ("quantity(5)", "raised", {"text": "cannot call quantity: text: must be a string"}),
     ("def f(): return 1 + f()\nf()", "calls", {}),

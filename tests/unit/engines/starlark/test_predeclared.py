@@ -101,6 +101,11 @@ def test_starlark_agrees_with_python(name: str, data: st.DataObject) -> None:
     assert _call(expression, list(arguments)) == expected
 
 
+def test_digit_of_another_alphabet_is_no_index() -> None:
+    with pytest.raises(ProgramError, match="cannot read the path"):
+        _call("get(x[0], x[1])", [[1], "[²]"])
+
+
 @pytest.mark.parametrize("kind", RESERVED_CONDITIONS)
 def test_condition_of_crossplane_is_refused_at_its_call(kind: str) -> None:
     text = f'def main(req):\n    response().condition("{kind}", True, "Available")\n'
