@@ -59,6 +59,7 @@ COMMANDS = {
     ("tools/cases/runner.py", "--update"): ("test",),
     ("tools/check/rules.py", "--program-root"): ("check",),
     ("tools/check/rules.py", "--seed-file"): ("serve",),
+    ("tools/check/runs.py", "--run-functions"): ("check",),
     ("tools/check/runs.py", "--variant"): ("check",),
     ("tools/compare/report.py", "--with"): ("compare",),
     ("tools/manual.py", "--capture-dir"): ("serve",),
