@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 from function_script.documents import Document
 from function_script.documents.errors import lacks_sign
-from function_script.engines.lint import find_values, format_access
+from function_script.engines.lint import FieldAccess, Mention, find_values, format_access
 from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
@@ -65,7 +65,7 @@ _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef"
 _STATE: Final = r"observed(?:\W{1,5}resources|_)|get_?composed|connection|status|condition|is_ready"
 _ELSEWHERE: Final = re.compile(
     r"desired|context|requir|extra|credential|environment|lookup|claimRef|resourceRefs"
-    r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
+    r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b(?!:)|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
 )
 _OUTSIDE: Final = re.compile(f"{_STATE}|{_ELSEWHERE.pattern}", re.IGNORECASE)
@@ -424,7 +424,7 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
         xr = resolve_claim(inputs.xr, subject.xrd)
         whole = replace(inputs, xr=xr, xrd=subject.xrd)
         run = Run(inputs=whole, label=f'the XR in "{file}"', is_at_hand=True)
-        yield _reconcile(run, most)
+        yield _reconcile(run, most, subject, report)
     if folders := [each for name in _CASES if (each := directory / name).is_dir()]:
         from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
 
@@ -437,7 +437,7 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
             label += f" (--variant {number} prints it)"
         inputs = replace(shared, xr=variant.xr)
         run = Run(inputs=inputs, label=label, invented=variant.invented)
-        yield _reconcile(run, most if variant is choices[0] else 1)
+        yield _reconcile(run, most if variant is choices[0] else 1, subject, report)
 
 
 def _make_variants(
@@ -456,17 +456,49 @@ def _make_variants(
     return variants.make(subject.xrd, type_, [each.value for each in examples], reads, count)
 
 
-def _reconcile(run: Run, most: int) -> Reconciles:
-    """Yield the run of an XR, and later ones as long as each composes more."""
+def _reconcile(run: Run, most: int, subject: Subject, report: Report | None) -> Reconciles:
+    """Yield the run of an XR, and later ones as long as each composes more, or other resources."""
     size = 0
+    observed = {manifests.annotation(it, manifests.RESOURCE_NAME) for it in run.inputs.observed}
+    deleted: set[str] = set()
     label = f"{run.label}, when all is ready that it composed before"
     for _ in range(most):
         result = yield run
-        if len(result.resources) <= size:
+        names = result.resources.keys()
+        if report is not None and not deleted.isdisjoint(names):
+            places = {each.place for each in report.findings}
+            alternating = _find_alternating(subject, run, deleted & names)
+            report.findings += (each for each in alternating if each.place not in places)
+        deleted = observed - names
+        if len(names) <= size and not deleted:
             return
-        size = len(result.resources)
+        size, observed = len(names), {*names}
         inputs = run.inputs.follow(result)
         run = replace(run, inputs=inputs, label=label, is_late=True)
+
+
+def _find_alternating(subject: Subject, run: Run, names: Collection[str]) -> Iterator[Finding]:
+    """Yield the observed resources that a program reads, and composes in every other run."""
+    hint = "compose it in every run: what a run leaves out is deleted"
+    for step_input, step in subject.inputs:
+        for mention in step.language.lint.find_names(step.program, "observed"):
+            if mention.text in names:
+                text = f'"{mention.text}" is composed, left out once it exists, and composed again'
+                problem = run.note(Diagnostic(message=text, hint=hint))
+                yield _find_at(mention, rules.DOUBTFUL, problem, subject, step_input)
+
+
+def _find_at(
+    use: Mention | FieldAccess,
+    rule: rules.Rule,
+    problem: Diagnostic,
+    subject: Subject,
+    step_input: step_inputs.StepInput,
+) -> Finding:
+    """Return a finding at a part of a program."""
+    problem = problem.at(use.source, use.span)
+    located = author_positions.map_to_source(problem, step_input, subject.programs)
+    return Finding.of(rule, located, step_input.step)
 
 
 def _judge(
@@ -526,11 +558,8 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
                 holder = "context" if is_context else "XR"
                 path = format_access(read.path)
                 message = f"{path} does not exist: the {holder} at hand has {near}"
-                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                located = author_positions.map_to_source(
-                    problem.at(read.source, read.span), step_input, subject.programs
-                )
-                yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
+                problem = run.note(Diagnostic(message=message, hint=f'did you mean "{near}"?'))
+                yield _find_at(read, rules.DOUBTFUL, problem, subject, step_input)
 
 
 def _find_misspelt_resources(
@@ -556,10 +585,8 @@ def _find_misspelt_resources(
             if near is not None:
                 message = f'no run composed "{name}", so it is never observed'
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                located = author_positions.map_to_source(
-                    problem.at(mention.source, mention.span), step_input, subject.programs
-                )
-                finding = Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
+                rule = rules.UNKNOWN_RESOURCE
+                finding = _find_at(mention, rule, problem, subject, step_input)
                 if finding.place not in places:
                     yield finding
 
