@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 from function_script.documents import Document
 from function_script.documents.errors import lacks_sign
-from function_script.engines.lint import FieldAccess, Mention, find_values, format_access
+from function_script.engines.lint import find_values, format_access
 from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
@@ -484,21 +484,9 @@ def _find_alternating(subject: Subject, run: Run, names: Collection[str]) -> Ite
         for mention in step.language.lint.find_names(step.program, "observed"):
             if mention.text in names:
                 text = f'"{mention.text}" is composed, left out once it exists, and composed again'
-                problem = run.note(Diagnostic(message=text, hint=hint))
-                yield _find_at(mention, rules.DOUBTFUL, problem, subject, step_input)
-
-
-def _find_at(
-    use: Mention | FieldAccess,
-    rule: rules.Rule,
-    problem: Diagnostic,
-    subject: Subject,
-    step_input: step_inputs.StepInput,
-) -> Finding:
-    """Return a finding at a part of a program."""
-    problem = problem.at(use.source, use.span)
-    located = author_positions.map_to_source(problem, step_input, subject.programs)
-    return Finding.of(rule, located, step_input.step)
+                problem = Diagnostic(message=text, hint=hint).at(mention.source, mention.span)
+                located = author_positions.map_to_source(problem, step_input, subject.programs)
+                yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
 
 
 def _judge(
@@ -558,8 +546,11 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
                 holder = "context" if is_context else "XR"
                 path = format_access(read.path)
                 message = f"{path} does not exist: the {holder} at hand has {near}"
-                problem = run.note(Diagnostic(message=message, hint=f'did you mean "{near}"?'))
-                yield _find_at(read, rules.DOUBTFUL, problem, subject, step_input)
+                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+                located = author_positions.map_to_source(
+                    problem.at(read.source, read.span), step_input, subject.programs
+                )
+                yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
 
 
 def _find_misspelt_resources(
@@ -585,8 +576,10 @@ def _find_misspelt_resources(
             if near is not None:
                 message = f'no run composed "{name}", so it is never observed'
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                rule = rules.UNKNOWN_RESOURCE
-                finding = _find_at(mention, rule, problem, subject, step_input)
+                located = author_positions.map_to_source(
+                    problem.at(mention.source, mention.span), step_input, subject.programs
+                )
+                finding = Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
                 if finding.place not in places:
                     yield finding
 
