@@ -194,9 +194,7 @@ def find(
         allows_addresses=options.runs_others,
     )
     index = functions.FunctionIndex(
-        manifests=manifests_ or [],
-        options=rendering,
-        is_confined=not options.runs_others,
+        manifests=manifests_ or [], options=rendering, is_confined=not options.runs_others
     )
     pipeline = steps.parse(subject.document.value)
     misspelt = functions.find_misspelt(pipeline, index)
@@ -458,35 +456,32 @@ def _make_variants(
 
 def _reconcile(run: Run, most: int, subject: Subject, report: Report | None) -> Reconciles:
     """Yield the run of an XR, and later ones as long as each composes more, or other resources."""
-    size = 0
+    size, deleted = 0, set[str]()
     observed = {manifests.annotation(it, manifests.RESOURCE_NAME) for it in run.inputs.observed}
-    deleted: set[str] = set()
     label = f"{run.label}, when all is ready that it composed before"
     for _ in range(most):
         result = yield run
         names = result.resources.keys()
-        if report is not None and not deleted.isdisjoint(names):
-            places = {each.place for each in report.findings}
-            alternating = _find_alternating(subject, run, deleted & names)
-            report.findings += (each for each in alternating if each.place not in places)
+        _add_alternating(subject, run, deleted & names, report or Report())
         deleted = observed - names
         if len(names) <= size and not deleted:
             return
         size, observed = len(names), {*names}
-        inputs = run.inputs.follow(result)
-        run = replace(run, inputs=inputs, label=label, is_late=True)
+        run = replace(run, inputs=run.inputs.follow(result), label=label, is_late=True)
 
 
-def _find_alternating(subject: Subject, run: Run, names: Collection[str]) -> Iterator[Finding]:
-    """Yield the observed resources that a program reads, and composes in every other run."""
-    hint = "compose it in every run: what a run leaves out is deleted"
+def _add_alternating(subject: Subject, run: Run, names: set[str], report: Report) -> None:
+    """Report the observed resources that a program reads, and composes in every other run."""
+    places = {each.place for each in report.findings}
     for step_input, step in subject.inputs:
-        for mention in step.language.lint.find_names(step.program, "observed"):
-            if mention.text in names:
-                text = f'"{mention.text}" is composed, left out once it exists, and composed again'
-                problem = Diagnostic(message=text, hint=hint).at(mention.source, mention.span)
-                located = author_positions.map_to_source(problem, step_input, subject.programs)
-                yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
+        for use in step.language.lint.find_names(step.program, "observed"):
+            text = f'"{use.text}" is composed, left out once it exists, and composed again'
+            hint = "compose it in every run: what a run leaves out is deleted"
+            problem = run.note(Diagnostic(message=text, hint=hint)).at(use.source, use.span)
+            located = author_positions.map_to_source(problem, step_input, subject.programs)
+            finding = Finding.of(rules.DOUBTFUL, located, step_input.step)
+            if use.text in names and finding.place not in places:
+                report.findings.append(finding)
 
 
 def _judge(
@@ -547,9 +542,8 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
                 path = format_access(read.path)
                 message = f"{path} does not exist: the {holder} at hand has {near}"
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                located = author_positions.map_to_source(
-                    problem.at(read.source, read.span), step_input, subject.programs
-                )
+                problem = problem.at(read.source, read.span)
+                located = author_positions.map_to_source(problem, step_input, subject.programs)
                 yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
 
 
@@ -576,9 +570,8 @@ def _find_misspelt_resources(
             if near is not None:
                 message = f'no run composed "{name}", so it is never observed'
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                located = author_positions.map_to_source(
-                    problem.at(mention.source, mention.span), step_input, subject.programs
-                )
+                problem = problem.at(mention.source, mention.span)
+                located = author_positions.map_to_source(problem, step_input, subject.programs)
                 finding = Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
                 if finding.place not in places:
                     yield finding
@@ -688,8 +681,7 @@ def _is_constant(step: Step, span: Span, count: int) -> bool:
 
 def _is_new(run: Run) -> bool:
     """Report whether an XR has no status and no resources yet, and no text of it is made up."""
-    inputs = run.inputs
-    return not (run.invented or run.is_late or inputs.observed or "status" in inputs.xr)
+    return not (run.invented or run.is_late or run.inputs.observed or "status" in run.inputs.xr)
 
 
 def _may_read_outside(step: Step, run: Run) -> bool:
