@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from function_script.engines.foreign_syntax import WHOLE_LINE
+from function_script.engines.foreign_syntax import WHOLE_LINE, outside_scalars
 from function_script.engines.tables import read_rows
 
 
@@ -27,6 +27,8 @@ _ROWS: Final = tuple(
     for pattern in (WHOLE_LINE.format(text) if whole == "yes" else text,)
 )
 _LEFTOVERS: Final = tuple(each for use, each in _ROWS if use in {"text", "line"})
+# Expressions of other languages: a file in a block scalar may be of that language.
+_EXPRESSIONS: Final = frozenset({"{", "${", "<%=", "<%", "[[", "$(", "#{", "$"})
 # Braces, brackets and "$" are in all data: texts with them are left to `of_line`.
 _FOR_VALUES: Final = tuple(each for use, each in _ROWS if use in {"text", "value"})
 NONE: Final = next(each for use, each in _ROWS if use == "none")
@@ -50,11 +52,17 @@ def find(text: str) -> Iterator[tuple[Leftover, int, int]]:
     candidates = [each for sign, each in _LINE_SIGNS if sign in text and each.part in text]
     if not candidates:
         return
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    own_lines: set[int] = set()
+    for number, line in enumerate(lines, 1):
         for leftover in candidates:
             # To YAML, "#{" begins a comment.
             value = line if leftover.part == "#{" else line.partition(" #")[0]
             if leftover.part in line and (match := leftover.pattern.search(value)):
+                if leftover.part in _EXPRESSIONS:
+                    own_lines = own_lines or {own for own, _ in outside_scalars(lines)}
+                    if number not in own_lines:
+                        continue
                 yield leftover, number, line.find(leftover.part, match.start()) + 1
 
 

@@ -81,7 +81,7 @@ _PARTS: Final[Mapping[CallKind, Path]] = {
     "observed": ("observed", "resources"),
 }
 # A function of the program itself, of which nothing is known.
-_OWN_GETTER: Final = re.compile(r"\b(?:def|macro) +(get_\w+|is_ready)\(")
+_OWN_GETTER: Final = re.compile(r"\b(?:def|macro) +(get_\w+|is_(?:ready|observed))\(")
 
 
 def _find_calls(program: Program, pattern: re.Pattern[str]) -> Iterator[Mention]:

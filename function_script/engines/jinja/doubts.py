@@ -87,9 +87,11 @@ def _lost_in_loops(tree: nodes.Template) -> Iterator[Violation]:
                 if each not in inside
             )
             is_lost = is_sum or reads_in_loop == reads_in_value
+            # Its own turn reads a counter that never counts.
+            is_counter = isinstance(value, nodes.Add) and value.right == nodes.Const(1)
             if not is_set_outside:
                 is_lost = not _is_bound_outside(name, loop, tree)
-            if is_read_outside and is_lost:
+            if is_lost and (is_read_outside or (is_counter and is_set_outside)):
                 yield Violation(
                     offset=assignment.target.lineno,
                     width=len(name),

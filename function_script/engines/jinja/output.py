@@ -7,6 +7,7 @@ from itertools import islice
 
 from function_script import documents
 from function_script.documents.rendered_lines import find_outdented
+from function_script.engines import habits
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.exceptions import Absent
 from function_script.engines.jinja.run import MAX_INTEGER, Budget
@@ -57,7 +58,8 @@ def call_hint(value: object) -> str | None:
     if exceptions.type_of(value) not in _CALLABLE:
         return None
     name = getattr(value, "name", None)
-    return f"call it: {name}(...)" if name else "call it: add parentheses"
+    hint = f"call it: {name}(...)" if name else "call it: add parentheses"
+    return habits.find("jinja", str(name), "function") or hint
 
 
 def to_flow_yaml(budget: Budget, value: object) -> str:

@@ -33,7 +33,7 @@ class StarlarkLint(Lint):
     calls: ClassVar = {
         "condition": re.compile(rf"^[^#\n]*?{CONDITION_CALL}", re.MULTILINE),
         "credentials": _match_call("get_credentials"),
-        "observed": _match_call("get_(?:observed|connection_details)"),
+        "observed": _match_call("(?:get_(?:observed|connection_details)|is_observed)"),
         "readiness": _match_call(r"is_ready\(\s*get_observed", r"\s*\)\s*\)"),
         "required": _match_call("get_required"),
     }

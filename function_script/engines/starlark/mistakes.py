@@ -942,6 +942,8 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         match value:
             case _ if name in _LIST_CHANGES:
                 noun = "list"
+            case ast.Name() if script.kinds.of(value) == "dict":
+                noun = "dict"
             case ast.Name(id=holder) if any(
                 getattr(each, "id", "") == holder for each in getattr(node, "targets", ())
             ):

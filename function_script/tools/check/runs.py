@@ -66,7 +66,7 @@ _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef"
 _STATE: Final = r"observed(?:\W{1,5}resources|_)|get_?composed|connection|status|condition|is_ready"
 _ELSEWHERE: Final = re.compile(
     r"desired|context|requir|extra|credential|environment|lookup|claimRef|resourceRefs"
-    r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
+    r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b(?!:)|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
 )
 _OUTSIDE: Final = re.compile(f"{_STATE}|{_ELSEWHERE.pattern}", re.IGNORECASE)
@@ -440,7 +440,7 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
         xr = resolve_claim(inputs.xr, subject.xrd)
         whole = replace(inputs, xr=xr, xrd=subject.xrd)
         run = Run(inputs=whole, label=f'the XR in "{file}"', is_at_hand=True)
-        yield _reconcile(run, most)
+        yield _reconcile(run, most, subject, report)
     if folders := [each for name in _CASES if (each := directory / name).is_dir()]:
         from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
 
@@ -453,7 +453,7 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
             label += f" (--variant {number} prints it)"
         inputs = replace(shared, xr=variant.xr)
         run = Run(inputs=inputs, label=label, invented=variant.invented)
-        yield _reconcile(run, most if variant is choices[0] else 1)
+        yield _reconcile(run, most if variant is choices[0] else 1, subject, report)
 
 
 def _make_variants(
@@ -472,17 +472,34 @@ def _make_variants(
     return variants.make(subject.xrd, type_, [each.value for each in examples], reads, count)
 
 
-def _reconcile(run: Run, most: int) -> Reconciles:
-    """Yield the run of an XR, and later ones as long as each composes more."""
-    size = 0
+def _reconcile(run: Run, most: int, subject: Subject, report: Report | None) -> Reconciles:
+    """Yield the run of an XR, and later ones as long as each composes more, or other resources."""
+    size, deleted = 0, set[str]()
+    observed = {manifests.annotation(it, manifests.RESOURCE_NAME) for it in run.inputs.observed}
     label = f"{run.label}, when all is ready that it composed before"
     for _ in range(most):
         result = yield run
-        if len(result.resources) <= size:
+        names = result.resources.keys()
+        _add_alternating(subject, run, deleted & names, report or Report())
+        deleted = observed - names
+        if len(names) <= size and not deleted:
             return
-        size = len(result.resources)
-        inputs = run.inputs.follow(result)
-        run = replace(run, inputs=inputs, label=label, is_late=True)
+        size, observed = len(names), {*names}
+        run = replace(run, inputs=run.inputs.follow(result), label=label, is_late=True)
+
+
+def _add_alternating(subject: Subject, run: Run, names: set[str], report: Report) -> None:
+    """Report the observed resources that a program reads, and composes in every other run."""
+    places = {each.place for each in report.findings}
+    for step_input, step in subject.inputs:
+        for use in step.language.lint.find_names(step.program, "observed"):
+            text = f'"{use.text}" is composed, left out once it exists, and composed again'
+            hint = "compose it in every run: what a run leaves out is deleted"
+            problem = run.note(Diagnostic(message=text, hint=hint)).at(use.source, use.span)
+            located = author_positions.map_to_source(problem, step_input, subject.programs)
+            finding = Finding.of(rules.DOUBTFUL, located, step_input.step)
+            if use.text in names and finding.place not in places:
+                report.findings.append(finding)
 
 
 def _judge(
@@ -544,9 +561,8 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
                 path = format_access(read.path)
                 message = f"{path} does not exist: the {holder} at hand has {near}"
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                located = author_positions.map_to_source(
-                    problem.at(read.source, read.span), step_input, subject.programs
-                )
+                problem = problem.at(read.source, read.span)
+                located = author_positions.map_to_source(problem, step_input, subject.programs)
                 yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
 
 
@@ -573,9 +589,8 @@ def _find_misspelt_resources(
             if near is not None:
                 message = f'no run composed "{name}", so it is never observed'
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-                located = author_positions.map_to_source(
-                    problem.at(mention.source, mention.span), step_input, subject.programs
-                )
+                problem = problem.at(mention.source, mention.span)
+                located = author_positions.map_to_source(problem, step_input, subject.programs)
                 finding = Finding.of(rules.UNKNOWN_RESOURCE, located, step_input.step)
                 if finding.place not in places:
                     yield finding
@@ -685,8 +700,7 @@ def _is_constant(step: Step, span: Span, count: int) -> bool:
 
 def _is_new(run: Run) -> bool:
     """Report whether an XR has no status and no resources yet, and no text of it is made up."""
-    inputs = run.inputs
-    return not (run.invented or run.is_late or inputs.observed or "status" in inputs.xr)
+    return not (run.invented or run.is_late or run.inputs.observed or "status" in run.inputs.xr)
 
 
 def _may_read_outside(step: Step, run: Run) -> bool:

@@ -33,6 +33,7 @@ NO_LEAVINGS = [
     "args: { }",
     "annotations: { example.org/a: b }",
     'query: sum(rate(x{a="b"}[5m]))',
+    "app.js: |\n    on: { handler() }\n    path: { spec.size }\n    url: ${spec.host}",
 ]
 
 

@@ -356,6 +356,12 @@ DOCUMENT = (
     "    script.fn.crossplane.io/composition-resource-name: server",
 )
 MISSPELT = {
+    "starlark-test": script(
+        "rsp = response()",
+        'rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
+        'rsp.ready(is_observed(req, "servce"))',
+        "return rsp",
+    ),
     "starlark": script(
         "rsp = response()",
         'rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',

@@ -207,6 +207,12 @@ MISTAKES = [
         jinja=_WORKLOAD + _POD + "        env:\n        - name: {{ spec.region | safe }}\n",
     ),
     *_mistake(
+        "number-in-a-list-in-brackets",
+        "env",
+        go=_WORKLOAD + _POD + "        env: [{name: A, value: {{ $spec.count }}}]\n",
+        jinja=_WORKLOAD + _POD + "        env: [{name: A, value: {{ spec.count }} }]\n",
+    ),
+    *_mistake(
         "version-that-is-a-number",
         "subdomain",
         go=_WORKLOAD + _POD + "      subdomain: {{ $spec.version }}\n",
@@ -1289,6 +1295,39 @@ def test_resource_that_waits_is_compared_with_its_schema(
     assert finding.rule == "schema"
     assert pointed_at(finding).lstrip('"').startswith("repl")
     assert "when all is ready" in str(finding.diagnostic.notes[-1])
+
+
+ABSENT = {
+    "gotemplate": (
+        _GO,
+        f'{{{{ if not (getComposedResource "config") }}}}\n{_CONFIG}{{{{ end }}}}\n',
+    ),
+    "jinja": (_JINJA, f'{{% if not get_composed_resource("config") %}}\n{_CONFIG}{{% endif %}}\n'),
+    "starlark": (
+        _STARLARK,
+        _script('if not is_observed(req, "config"):', f"    {_config(repr('1'))}"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "program"), ABSENT.values(), ids=ABSENT)
+def test_resource_that_is_composed_while_it_is_absent_is_found(
+    kind: str, program: str, tmp_path: Path, pool: Pool
+) -> None:
+    findings = _check(_place(tmp_path, kind, program), pool).findings
+    (doubt,) = (each for each in findings if "composed again" in each.diagnostic.message)
+    assert doubt.rule == "doubtful"
+    assert pointed_at(doubt).lstrip('"').startswith("config")
+
+
+def test_resource_that_goes_once_another_one_exists_is_no_finding(
+    tmp_path: Path, pool: Pool
+) -> None:
+    second = _CONFIG.replace(": config\n", ": second\n")
+    condition = '{% if not get_composed_resource("config") %}\n'
+    program = f"{_CONFIG}{condition}{second}{{% endif %}}\n"
+    findings = _check(_place(tmp_path, _JINJA, program), pool).findings
+    assert not any("composed again" in each.diagnostic.message for each in findings)
 
 
 @pytest.mark.parametrize("spec", EARLY.values(), ids=EARLY)
