@@ -1005,6 +1005,33 @@ def _one_value_tuples(script: _Script) -> Iterator[Finding]:
 
 
 @_DOUBTS.add
+def _resources_of_loops(script: _Script) -> Iterator[Finding]:
+    """Find objects that each turn of a loop changes and composes, and functions of a turn."""
+    for loop in (each for each in ast.walk(script.tree) if isinstance(each, ast.For)):
+        nodes, turn = [*ast.walk(loop)], getattr(loop.target, "id", "")
+        counts = Bindings.of([loop]).counts
+        parts = (part for part in map(_changed, nodes) if part is not None)
+        changed = {getattr(each, "id", "") for part in parts for each in ast.walk(part)}
+        is_whole = not any(isinstance(each, (ast.Break, ast.Return)) for each in nodes)
+        for statement in loop.body if is_whole else ():
+            match statement:
+                case ast.Expr(
+                    ast.Call(ast.Attribute(attr="resource"), [_, ast.Name(id=name) as it])
+                ) if name in changed and not counts[name]:
+                    message = (
+                        "every turn of the loop composes this object, as the last turn leaves it"
+                    )
+                    yield script.at(it, message, "make the object in the loop")
+                case ast.Expr(
+                    ast.Call(ast.Attribute(attr="resource"), [_, ast.Lambda() as it])
+                ) if counts[turn] == 1 and any(
+                    getattr(each, "id", "") == turn for each in ast.walk(it.body)
+                ):
+                    message = f'this runs after the loop, when "{turn}" has its last value'
+                    yield script.at(it, message, f"write `lambda {turn} = {turn}: …`")
+
+
+@_DOUBTS.add
 def _early_returns(script: _Script) -> Iterator[Finding]:
     """Find loops that return behind what their first turn does, whatever that is."""
     for node in ast.walk(script.tree):
