@@ -66,7 +66,7 @@ def rendering(text: str, data: Object) -> Callable[[], str]:
     def render() -> str:
         parts: list[str] = []
         Run(program, limits, "").render(data, parts)
-        return programs.to_output(parts)
+        return "".join(parts)
 
     return render
 

@@ -9,6 +9,7 @@ names; they fail with CallError (errors.py).
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Final, Protocol, TypedDict, TypeVar, Unpack, cast
@@ -46,7 +47,7 @@ class Accepts(Enum):
     MISSING_AND_RETURNS_IT = "missing and returns it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Function:
     """A function by the name that templates call.
 
@@ -92,7 +93,7 @@ class Function:
     takes: str = ""
     summary: str = ""
 
-    @property
+    @cached_property
     def parameter_types(self) -> tuple[str, ...]:
         """The types in ``parameters`` without the dots."""
         return tuple(word.removesuffix("...") for word in self.parameters.split())
@@ -101,6 +102,10 @@ class Function:
     def variadic(self) -> bool:
         """True if the last parameter takes any number of arguments."""
         return self.parameters.endswith("...")
+
+    def parameter_type(self, index: int) -> str:
+        """Return the type of a parameter; the last one may take many arguments."""
+        return self.parameter_types[min(index, len(self.parameter_types) - 1)]
 
 
 class _Attributes(TypedDict, total=False):

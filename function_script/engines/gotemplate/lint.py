@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Final
 
 from function_script.engines import foreign_syntax
@@ -82,7 +81,7 @@ class GoTemplateLint(TemplateLint):
             return
         yield from super().find_names(program, kind)
         for source, trees in programs.parse_texts(program):
-            for node in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+            for node in nodes.walk_trees(trees):
                 match node:
                     case nodes.Identifier(name=text) if kind == "clock" and text in _CLOCK:
                         place = find_span(source, node.position, len(text))

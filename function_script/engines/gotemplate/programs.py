@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate import registry
@@ -21,7 +20,6 @@ from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.values import whole
 from function_script.request.cache import ByteLruCache
 from function_script.request.program import Program, Scope
 from function_script.request.values import Value
@@ -34,18 +32,11 @@ _MAX_PROGRAMS: Final = 2_000
 _MAX_PARSED: Final = 4
 
 
-class SourcePart(NamedTuple):
-    """A part of a joined text: the name its author knows it by, and its first line."""
-
-    name: str
-    line: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinedSource(Source):
-    """A main text that was joined from several parts."""
+    """A main text that was joined from several parts, with a line between two of them."""
 
-    parts: tuple[SourcePart, ...]
+    parts: tuple[Source, ...]
 
 
 class Settings(NamedTuple):
@@ -130,16 +121,9 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
 
 
 def main_source(program: Program) -> Source:
-    """Return the main source, with the first line of each part that it joins."""
-    if not program.parts:
-        return program.main
-    line = 1
-    parts: list[SourcePart] = []
-    for part in program.parts:
-        parts.append(SourcePart(part.name, line))
-        # A line between two parts joins them.
-        line += part.text.count("\n") + 2
-    return JoinedSource(name=program.main.name, text=program.main.text, parts=tuple(parts))
+    """Return the main source, with the parts that it joins."""
+    main, parts = program.main, program.parts
+    return JoinedSource(name=main.name, text=main.text, parts=parts) if parts else main
 
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:
@@ -210,7 +194,7 @@ def count_uses(trees: parser.Trees) -> Counter[str] | None:
     """Return how often each template is used; None when the name of one is computed."""
     names: Counter[str] = Counter()
     unknown = 0
-    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+    for part in nodes.walk_trees(trees):
         # A command comes before its own words: a constant name takes back in advance what the
         # function's name adds.
         match part:
@@ -283,8 +267,3 @@ def compile_program(
     }
     program = CompiledProgram(templates, context.has_mutation, context.failures)
     return LoadedProgram(program, origins, sources.settings)
-
-
-def to_output(parts: list[str]) -> str:
-    """Join the parts of a text; bytes that are not UTF-8 become U+FFFD."""
-    return whole("".join(parts))

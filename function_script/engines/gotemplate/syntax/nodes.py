@@ -5,7 +5,8 @@ They are plain classes and not tuples: mypyc makes structs of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from function_script.engines.gotemplate.printing import quote
@@ -228,7 +229,12 @@ def walk_nodes(roots: Sequence[SyntaxNode]) -> Iterator[SyntaxNode]:
             pending.extend(reversed(children))
 
 
-def to_source(node: Placed) -> str:
+def walk_trees(trees: Mapping[str, Sequence[SyntaxNode]]) -> Iterator[SyntaxNode]:
+    """Yield the nodes of some templates and all below them."""
+    return walk_nodes([*chain.from_iterable(trees.values())])
+
+
+def to_source(node: Placed) -> str:  # noqa: PLR0911 # a form for each class
     """Return a node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
@@ -246,14 +252,6 @@ def to_source(node: Placed) -> str:
             return to_source(node.pipe)
         case Text() | Break() | Continue():
             return ""
-        case _:
-            return _word_source(node)
-
-
-def _word_source(
-    node: Identifier | Variable | Dot | Nil | Field | Bool | Number | String,
-) -> str:
-    match node:
         case Identifier():
             return node.name
         case Variable():
@@ -266,8 +264,10 @@ def _word_source(
             return node.quoted
         case Bool():
             return "true" if node.value else "false"
-        case _:
-            return "." if isinstance(node, Dot) else "nil"
+        case Dot():
+            return "."
+        case Nil():
+            return "nil"
 
 
 def argument_source(node: Operand) -> str:
