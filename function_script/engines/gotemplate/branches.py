@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import positions, programs
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
@@ -33,7 +33,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
         loaded, marks = _compile_marked(program, limits)
     except (programs.ProgramFailure, LimitExceededError):
         return []
-    run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
+    run = loaded.begin(scope, limits)
     with suppress(*_NOT_ENTERED):
         run.trace(loaded.data_of(scope))
     reached = {id(site.node) for _, site in run.part_sites or ()}

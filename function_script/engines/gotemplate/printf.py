@@ -184,6 +184,9 @@ def _float_text(number: float, verb: str, precision: int | None) -> str:
 
 
 def _format_fields(value: values.Struct, verb: str, flags: Flags) -> str:
+    if not value.fields or verb in "pw":
+        # Go prints addresses, and fields that no template can read.
+        raise _unsupported(f"%{verb} of a {go_type(value)}", "%v")
     fields = " ".join(
         (f"{name}:" if flags.names else "") + _element(field, verb, flags)
         for name, field in value.fields.items()
@@ -192,6 +195,10 @@ def _format_fields(value: values.Struct, verb: str, flags: Flags) -> str:
 
 
 def _format_container(value: object, verb: str, flags: Flags) -> str:
+    if verb == "p":
+        raise _unsupported("%p", "%v")
+    if verb == "w":
+        return _bad_verb(value, verb, flags)
     if isinstance(value, bytes):
         return _format_bytes(value, verb, flags)
     if isinstance(value, dict):
@@ -232,7 +239,7 @@ def sprintf(run: Run, template: str, *arguments: object) -> str:
         parts.append(template[end : match.start()])
         end = match.end()
         letter, index = match["letter"], match["index"]
-        if letter in {"", "%"}:
+        if not letter or (letter == "%" and not index):
             parts.append(letter or "%!(NOVERB)")
             continue
         flags = _read_flags(match)
@@ -242,6 +249,9 @@ def sprintf(run: Run, template: str, *arguments: object) -> str:
             raise CallError(f"{match[0]} has no index of one of {len(arguments)} values")
         if index:
             is_reordered, following = True, int(index) - 1
+        if letter == "%":
+            parts.append(letter)
+            continue
         if following >= len(arguments):
             parts.append(f"%!{letter}(MISSING)")
             continue
@@ -262,7 +272,7 @@ def _read_flags(match: re.Match[str]) -> Flags:
         raise _unsupported(f"%#{match['letter']}", instead)
     if "*" in {width, precision}:
         raise CallError("a width or precision of * is not supported: write the number")
-    is_value = match["letter"] == "v"
+    is_value = match["letter"] in {"v", "w"}
     return Flags(
         zero="0" in marks,
         plus="+" in marks and not is_value,

@@ -5,9 +5,10 @@ The cache is keyed by content, so a template is compiled once however often it r
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.missing_values import Policy
@@ -17,10 +18,11 @@ from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
-from function_script.engines.gotemplate.run import MAIN, CompiledProgram
+from function_script.engines.gotemplate.run import MAIN, CompiledProgram, Run
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.request.cache import ByteLruCache
+from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
 from function_script.request.values import Value
 from function_script.texts.source import Source
@@ -75,16 +77,16 @@ class Sources(NamedTuple):
     settings: Settings
 
 
-# A text, and its templates; none if it does not parse.
-ParsedText: TypeAlias = tuple[Source, parser.Trees]
-
-
 class LoadedProgram(NamedTuple):
     """A compiled program, the source of each of its templates, and its settings."""
 
     program: CompiledProgram
     origins: Mapping[str, Source]
     settings: Settings
+
+    def begin(self, scope: Scope, limits: Limits) -> Run:
+        """Return a run for a request."""
+        return Run(self.program, limits, scope.seed, is_salted=scope.is_salted)
 
     def data_of(self, scope: Scope) -> LazyDict:
         """Return the dot; a step in function-go-templating's apiVersion has only the request."""
@@ -147,25 +149,24 @@ _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
 )
 
 
-def parse_texts(program: Program) -> Sequence[ParsedText]:
+def parse_texts(program: Program) -> Sequence[tuple[Source, parser.Trees]]:
     """Return the texts of a program, parsed once for all analyses of it; the first is the main one.
 
-    Nothing may change their trees.
+    A text that does not parse has no trees. Nothing may change them.
     """
     return _parse_sources(sources_of(program))
 
 
 @lru_cache(maxsize=_MAX_PARSED)
-def _parse_sources(sources: Sources) -> Sequence[ParsedText]:
+def _parse_sources(sources: Sources) -> Sequence[tuple[Source, parser.Trees]]:
     grammar = sources.settings.grammar()
-    return [(source, _parse(name, source, grammar)) for name, source in sources.texts]
-
-
-def _parse(name: str, source: Source, grammar: parser.Grammar) -> parser.Trees:
-    try:
-        return parser.parse(name, source.text, grammar).trees
-    except (parser.ParseFailure, LimitExceededError):
-        return {}
+    texts: list[tuple[Source, parser.Trees]] = []
+    for name, source in sources.texts:
+        trees: parser.Trees = {}
+        with suppress(parser.ParseFailure, LimitExceededError):
+            trees = parser.parse(name, source.text, grammar).trees
+        texts.append((source, trees))
+    return texts
 
 
 def parse_main(program: Program) -> list[nodes.Node]:

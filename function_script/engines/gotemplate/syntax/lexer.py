@@ -192,7 +192,7 @@ class _Lexer:
         if self.text[position : position + 1] == ".":
             is_number = self.text[position + 1 : position + 2] in _DIGITS
             return "number" if is_number else "field"
-        return "word" if self.text[position : position + 1].isalnum() else ""
+        return "word" if _is_alphanumeric(self.text[position : position + 1]) else ""
 
     def lex_token(self, kind: str, start: int) -> int:
         """Read a token that is no name."""
@@ -232,7 +232,7 @@ class _Lexer:
                 or _UPPER_A <= code <= _UPPER_Z
                 or _ZERO <= code <= _NINE
                 or code == _UNDERSCORE
-                or (code > _MAX_ASCII and text[end].isalnum())
+                or (code > _MAX_ASCII and _is_alphanumeric(text[end]))
             ):
                 break
             end += 1
@@ -250,7 +250,7 @@ class _Lexer:
         end = match.end()
         following = text[end : end + 1]
         # Go reads a complex number behind a sign, which templates have no use for.
-        if following.isalnum() or following in {"_", "+", "-"}:
+        if _is_alphanumeric(following) or following in {"_", "+", "-"}:
             return self.error(f"bad number syntax: {quote(text[start : end + 1])}", start)
         return end
 
@@ -274,6 +274,11 @@ class _Lexer:
         self.tokens.subject = subject
         self.tokens.append("error", message, position)
         return _END
+
+
+def _is_alphanumeric(character: str) -> bool:
+    """Report whether Go takes a character for a letter or a digit: not the numbers "²" and "½"."""
+    return character.isalpha() or character.isdecimal()
 
 
 def _unicode(character: str) -> str:
