@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from function_script.engines.gotemplate import positions, programs
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
@@ -21,8 +21,6 @@ class _Mark(NamedTuple):
     last: int
 
 
-_NOT_ENTERED: Final = (GoError, LimitExceededError, RecursionError)
-
 
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     """Run a program once more; return its branches, none if it does not compile.
@@ -34,7 +32,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     except (programs.ProgramFailure, LimitExceededError):
         return []
     run = loaded.begin(scope, limits)
-    with suppress(*_NOT_ENTERED):
+    with suppress(GoError, LimitExceededError, RecursionError):
         run.trace(loaded.data_of(scope))
     reached = {id(site.node) for _, site in run.part_sites or ()}
     branches: list[Branch] = []

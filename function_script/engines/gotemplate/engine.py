@@ -59,7 +59,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     try:
         run.render(loaded.data_of(scope), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
-        raise run_problems.run_problem(error, run.error_sites(), loaded) from error
+        raise run_problems.run_problem(error, run.sites[::-1], loaded) from error
 
     if not scope.is_salted:
         # Without a salt anybody can compute these texts, so none of them may be a secret.

@@ -75,7 +75,7 @@ def render_text(
     try:
         run.render(data, parts)
     except (GoError, LimitExceededError, RecursionError) as error:
-        place, cause = _describe(error, run.error_sites(), loaded)
+        place, cause = _describe(error, run.sites[::-1], loaded)
         raise GoFailure("execute", place, cause, values.whole("".join(parts))) from error
     return values.whole("".join(parts))
 

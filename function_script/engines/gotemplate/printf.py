@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.printing import NIL
-from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.run import MAX_CHARACTERS, Run
 from function_script.engines.gotemplate.values import go_type
 
 # Arguments
@@ -233,7 +233,7 @@ _MAX_DIGITS: Final = 7
 def sprintf(run: Run, template: str, *arguments: object) -> str:
     """Return ``fmt.Sprintf``; raises CallError, LimitExceededError for padding and length."""
     parts: list[str] = []
-    end = following = 0
+    end = following = length = 0
     is_reordered = False
     for match in _VERB.finditer(template):
         parts.append(template[end : match.start()])
@@ -243,7 +243,8 @@ def sprintf(run: Run, template: str, *arguments: object) -> str:
             parts.append(letter or "%!(NOVERB)")
             continue
         flags = _read_flags(match)
-        run.check_width(max(flags.width or 0, flags.precision or 0))
+        width = max(flags.width or 0, flags.precision or 0)
+        run.check_width(width)
         # An index stands right before its verb.
         if letter in "[*.0123456789" or (index and not 0 < int(index) <= len(arguments)):
             raise CallError(f"{match[0]} has no index of one of {len(arguments)} values")
@@ -255,13 +256,28 @@ def sprintf(run: Run, template: str, *arguments: object) -> str:
         if following >= len(arguments):
             parts.append(f"%!{letter}(MISSING)")
             continue
+        _check_size(run, arguments[following], width)
         parts.append(format_argument(arguments[following], letter, flags))
         following += 1
+        length += len(parts[-1])
+        # Before the next one is made: a verb may write a thousand times its own length.
+        if length > MAX_CHARACTERS:
+            run.check_string(length)
     parts.append(template[end:])
     if not is_reordered and following < len(arguments):
+        for value in arguments[following:]:
+            _check_size(run, value, 0)
         parts.append(_format_extra(arguments[following:]))
     run.check_string(sum(map(len, parts)))
     return "".join(parts)
+
+
+def _check_size(run: Run, value: object, width: int) -> None:
+    """Charge for a container whose items all have this width at least."""
+    if isinstance(value, bytes):
+        run.check_string(len(value) * width)
+    elif isinstance(value, (dict, list)):
+        run.check_tree(value, width)
 
 
 def _read_flags(match: re.Match[str]) -> Flags:

@@ -105,4 +105,4 @@ class MissingValues:
         """
         if not value.null or (self.refuses and accepts is not Accepts.MISSING):
             return value.expression
-        return expressions.missing_for_nil(value.expression)
+        return expressions.Replace(value.expression, None, MISSING)

@@ -383,7 +383,10 @@ class PipelineCompiler:
             operands = [value.expression for value in arguments]
             return Value(expressions.FirstOf(operands, truth=callee.name == "or"))
         if callee.name == "include":
-            return self.compile_include(callee, arguments, site)
+            name, data = [value.expression for value in arguments]
+            if callee.parameter_type(1) == "any":
+                data = expressions.Replace(data, None, values.MISSING)
+            return certain(expressions.Include(name, data, self.levels, site), "string")
         # The text of the call and no position: an edit elsewhere in the template leaves its
         # numbers.
         key = f"{self.template}: {nodes.to_source(node)}" if callee.injects is Injects.RANDOM else ""
@@ -397,13 +400,6 @@ class PipelineCompiler:
         is_any = callee.returns == "any"
         call = expressions.Call(callee, codes, site, key)
         return Value(call, callee.returns, nil=is_any, null=is_any)
-
-    def compile_include(self, callee: Function, arguments: list[Value], site: Site) -> Value:
-        """Compile an include, with the depth of the pipeline around it."""
-        name, data = [value.expression for value in arguments]
-        if callee.parameter_type(1) == "any":
-            data = expressions.missing_for_nil(data)
-        return certain(expressions.Include(name, data, self.levels, site), "string")
 
     # Arguments
 

@@ -125,11 +125,6 @@ class Replace(Expression):
         return self.new if value is self.old else value
 
 
-def missing_for_nil(operand: Expression) -> Expression:
-    """Return a value as it leaves a pipeline: MISSING for nil."""
-    return Replace(operand, None, _MISSING)
-
-
 # Checks of arguments
 
 

@@ -361,8 +361,6 @@ def read_number(text: str) -> Constant:
 
 def read_character(text: str) -> int:
     """Return the code point of a constant in single quotes, quotes included in ``text``."""
-    if text == "''":
-        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
     match = _CHARACTER.match(text, 1)
     if match is None or match[0] == "'":
         raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
@@ -416,13 +414,10 @@ def _escape_code(escape: str, quotes: str) -> int:
         return ord(quotes)
     if len(escape) == 1 + _OCTAL_DIGITS and escape[1:].isdigit():
         code = int(escape[1:], 8)
-        valid = code <= _BYTE
+        if code <= _BYTE:
+            return code
     elif letter in "xuU" and len(escape) > len("\\x"):
-        digits = escape[2:]
-        code = int(digits, 16)
-        valid = letter == "x" or values.is_code_point(code)
-    else:
-        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
-    if not valid:
-        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
-    return code
+        code = int(escape[2:], 16)
+        if letter == "x" or values.is_code_point(code):
+            return code
+    raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
