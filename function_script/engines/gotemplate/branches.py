@@ -21,7 +21,6 @@ class _Mark(NamedTuple):
     last: int
 
 
-
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     """Run a program once more; return its branches, none if it does not compile.
 
@@ -62,8 +61,8 @@ def _mark_all(marks: list[_Mark], template: str, root: list[nodes.Node]) -> None
             if node.otherwise is not None and node.else_branch() is None:
                 bodies.append(node.otherwise)
     for body in bodies:
-        positions_ = [_first_character(node) for node in body]
-        first = next((each for each in positions_ if each is not None), None)
+        starts = map(_first_character, body)
+        first = next((each for each in starts if each is not None), None)
         if first is not None:
             last = max(map(_last_position, nodes.walk_nodes(body)))
             marks.append(_Mark(nodes.Text(first, ""), template, last))

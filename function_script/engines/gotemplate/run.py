@@ -41,9 +41,8 @@ _ITEMS_PER_STEP: Final = 2
 # Steps between two checks of the clock, parts of output between two sums of their lengths.
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
-# Looking for the lines of printed lists takes time, and a few warnings are enough.
-_MAX_PRINTED_LISTS: Final = 20
-_MAX_OUTDENTS: Final = 20
+# Looking for the lines of what was noted takes time, and a few warnings are enough.
+_MAX_NOTED: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 # The slots of a template's data: as its first dot, and as its variable ``$``.
@@ -263,7 +262,7 @@ class Run:
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""
-        if self.capture_depth or len(self.outdents) == _MAX_OUTDENTS:
+        if self.capture_depth or len(self.outdents) == _MAX_NOTED:
             return
         if is_outdented(self.parts, len(self.parts), value):
             self.outdents.append(len(self.parts))
@@ -326,7 +325,7 @@ class Run:
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
-            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
+            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_NOTED
             if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)

@@ -229,9 +229,8 @@ def println(run: Run, *arguments: object) -> str:
     return f"{' '.join(parts)}\n"
 
 
-FUNCTIONS.add(
-    "printf", summary='Values in a format: printf "%s-%02d" $name $i.', allocates=False
-)(sprintf)
+_PRINTF: Final = 'Values in a format: printf "%s-%02d" $name $i.'
+FUNCTIONS.add("printf", summary=_PRINTF, allocates=False)(sprintf)
 
 
 def _printed(run: Run, arguments: tuple[object, ...]) -> str:
@@ -264,7 +263,9 @@ def js(run: Run, *arguments: object) -> str:
 _JS: Final = str.maketrans(
     {
         **{chr(code): f"\\u{code:04X}" for code in (*range(ord(" ")), *map(ord, "<>&="))},
-        **{"\\": r"\\", "'": r"\'", '"': r"\""},
+        "\\": r"\\",
+        "'": r"\'",
+        '"': r"\"",
     }
 )
 

@@ -389,7 +389,8 @@ class PipelineCompiler:
             return certain(expressions.Include(name, data, self.levels, site), "string")
         # The text of the call and no position: an edit elsewhere in the template leaves its
         # numbers.
-        key = f"{self.template}: {nodes.to_source(node)}" if callee.injects is Injects.RANDOM else ""
+        is_random = callee.injects is Injects.RANDOM
+        key = f"{self.template}: {nodes.to_source(node)}" if is_random else ""
         codes = [
             # Functions never see MISSING: for `any`, no value is nil.
             expressions.Replace(value.expression, values.MISSING, None)

@@ -6,7 +6,7 @@ next one. The texts of errors are Go's own.
 """
 
 import re
-from string import ascii_letters
+from string import ascii_letters, digits
 from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate import values
@@ -190,8 +190,8 @@ class _Lexer:
     def kind_at(self, position: int) -> str:
         """Return the kind of the token that begins with a dot or a rare character; "" for none."""
         if self.text[position : position + 1] == ".":
-            is_number = self.text[position + 1 : position + 2] in _DIGITS
-            return "number" if is_number else "field"
+            following = self.text[position + 1 : position + 2]
+            return "number" if following and following in digits else "field"
         return "word" if _is_alphanumeric(self.text[position : position + 1]) else ""
 
     def lex_token(self, kind: str, start: int) -> int:
@@ -224,17 +224,8 @@ class _Lexer:
         """Read a name; it must end before a blank, a delimiter or some punctuation."""
         text, size = self.text, len(self.text)
         end = start + 1
-        while end < size:
-            # Compiled, the code of a character is a plain number.
-            code = ord(text[end])
-            if not (
-                _LOWER_A <= code <= _LOWER_Z
-                or _UPPER_A <= code <= _UPPER_Z
-                or _ZERO <= code <= _NINE
-                or code == _UNDERSCORE
-                or (code > _MAX_ASCII and _is_alphanumeric(text[end]))
-            ):
-                break
+        # Most characters are ASCII, and found without a call.
+        while end < size and (text[end] in _NAME_CHARACTERS or _is_alphanumeric(text[end])):
             end += 1
         if end == size or text[end] in _TERMINATORS or self.is_right(end):
             return end
@@ -294,11 +285,10 @@ _UNTERMINATED: Final = {
 _WORDS: Final = {**{keyword: keyword for keyword in KEYWORDS}, "true": "bool", "false": "bool"}
 _TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
 _NAMES: Final = frozenset({"word", "variable", "field"})
-_DIGITS: Final = frozenset("0123456789")
 # The kind of a token by its first character. A field may be the dot or a number, a word a keyword.
 _KINDS: Final = {
     **dict.fromkeys(f"{ascii_letters}_", "word"),
-    **dict.fromkeys("0123456789+-", "number"),
+    **dict.fromkeys(f"{digits}+-", "number"),
     **dict.fromkeys("!#%&*,/;<>?@[\\]^{}~", "punctuation"),
     ".": "field",
     "$": "variable",
@@ -311,14 +301,7 @@ _KINDS: Final = {
     "`": "raw",
     "'": "character",
 }
-_LOWER_A: Final = 97
-_LOWER_Z: Final = 122
-_UPPER_A: Final = 65
-_UPPER_Z: Final = 90
-_ZERO: Final = 48
-_NINE: Final = 57
-_UNDERSCORE: Final = 95
-_MAX_ASCII: Final = 127
+_NAME_CHARACTERS: Final = frozenset(f"{ascii_letters}{digits}_")
 
 _QUOTED: Final = {
     "string": re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'),
@@ -417,7 +400,8 @@ def _escape_code(escape: str, quotes: str) -> int:
         if code <= _BYTE:
             return code
     elif letter in "xuU" and len(escape) > len("\\x"):
-        code = int(escape[2:], 16)
+        number = escape[2:]
+        code = int(number, 16)
         if letter == "x" or values.is_code_point(code):
             return code
     raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)

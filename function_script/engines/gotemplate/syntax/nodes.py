@@ -234,7 +234,7 @@ def walk_trees(trees: Mapping[str, Sequence[SyntaxNode]]) -> Iterator[SyntaxNode
     return walk_nodes([*chain.from_iterable(trees.values())])
 
 
-def to_source(node: Placed) -> str:  # noqa: PLR0911 # a form for each class
+def to_source(node: Placed) -> str:
     """Return a node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
@@ -252,6 +252,14 @@ def to_source(node: Placed) -> str:  # noqa: PLR0911 # a form for each class
             return to_source(node.pipe)
         case Text() | Break() | Continue():
             return ""
+        case _:
+            return _word_source(node)
+
+
+def _word_source(
+    node: Identifier | Variable | Dot | Nil | Field | Bool | Number | String,
+) -> str:
+    match node:
         case Identifier():
             return node.name
         case Variable():
@@ -264,10 +272,8 @@ def to_source(node: Placed) -> str:  # noqa: PLR0911 # a form for each class
             return node.quoted
         case Bool():
             return "true" if node.value else "false"
-        case Dot():
-            return "."
-        case Nil():
-            return "nil"
+        case _:
+            return "." if isinstance(node, Dot) else "nil"
 
 
 def argument_source(node: Operand) -> str:

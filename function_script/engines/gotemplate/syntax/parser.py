@@ -101,7 +101,7 @@ class _Parser:
         self.functions = functions
         self.trees: Trees = {}
         self.errors: list[ParseError] = []
-        # Variables that some `=` changes, and functions that are called.
+        # Variables that some `=` changes.
         self.assigned: set[str] = set()
         # The next token. The last one, `eof` or `error`, is never consumed.
         self.index = 0
