@@ -16,7 +16,6 @@ from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
-from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram, Run
 from function_script.engines.gotemplate.runtime import MissingKey
@@ -60,14 +59,11 @@ class Settings(NamedTuple):
             return Policy.GAP
         return Policy.REFUSE if self.missing == "checked" else Policy.IGNORE
 
-    def func_map(self) -> Mapping[str, Function]:
-        """Return the functions that the program may call, by name."""
-        is_checked = self.policy is not Policy.IGNORE
-        return registry.func_map(self.allowed, is_own=self.is_own, is_checked=is_checked)
-
     def grammar(self) -> parser.Grammar:
-        """Return the grammar of the program's texts."""
-        return parser.Grammar(self.delims, self.func_map())
+        """Return the grammar of the program's texts, with the functions that it may call."""
+        is_checked = self.policy is not Policy.IGNORE
+        functions = registry.func_map(self.allowed, is_own=self.is_own, is_checked=is_checked)
+        return parser.Grammar(self.delims, functions)
 
 
 class Sources(NamedTuple):
@@ -194,21 +190,17 @@ def find_unused(program: Program) -> tuple[str, ...]:
 def count_uses(trees: parser.Trees) -> Counter[str] | None:
     """Return how often each template is used; None when the name of one is computed."""
     names: Counter[str] = Counter()
-    unknown = 0
     for part in nodes.walk_trees(trees):
-        # A command comes before its own words: a constant name takes back in advance what the
-        # function's name adds.
         match part:
             case nodes.Template(name=name):
                 names[name] += 1
-            case nodes.Identifier(name=function) if function == "include":
-                unknown += 1
-            case nodes.Command(
-                words=(nodes.Identifier(name=function), nodes.String(value=name), *_)
-            ) if function == "include":
+            case nodes.Command(words=(_, nodes.String(value=name), *_)) if (
+                part.function == "include"
+            ):
                 names[name] += 1
-                unknown -= 1
-    return names if unknown == 0 else None
+            case nodes.Command() if part.function == "include":
+                return None
+    return names
 
 
 def load(sources: Sources) -> LoadedProgram:
@@ -230,7 +222,6 @@ def compile_program(
 
     ``change`` gets the name and the nodes of each template before.
     """
-    functions = sources.settings.func_map()
     grammar = sources.settings.grammar()
     trees: dict[str, list[nodes.Node]] = {}
     origins: dict[str, Source] = {}
@@ -257,7 +248,7 @@ def compile_program(
         for name, root in trees.items():
             change(name, root)
     context = Context(
-        functions,
+        grammar.functions,
         frozenset(trees),
         frozenset(assigned),
         sources.settings.missing,

@@ -229,8 +229,6 @@ class _Parser:
 
     def unclosed(self) -> ParseError:
         """Return the error of a text that ends inside of a block; its cause is the block."""
-        if not self.open:
-            return ParseError("unexpected EOF", self.ahead)
         block = self.open[-1]
         return ParseError(
             "unexpected EOF",
