@@ -107,12 +107,8 @@ def compare(**flags: Unpack[_Flags]) -> int:
         )
         with tool_options.rendering.servers:
             rows = command.run(paths, tool_options)
-    if flags["output"] == "json":
-        text = report.to_json(rows)
-    elif flags["output"] == "markdown":
-        text = report.to_markdown(rows)
-    else:
-        text = report.to_text(rows, shows_all=flags["all"], columns=console.columns_of(sys.stdout))
+    result = report.make(rows, shows_all=flags["all"])
+    text = result.write(flags["output"], console.columns_of(sys.stdout))
     terminal.echo(text if other is None else other.rename(text))
     fails = {
         "difference": any(row.changes for row in rows),

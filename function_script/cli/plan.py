@@ -61,7 +61,7 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
     with rendering.servers:
         cluster = dump.load(flags["cluster"])
         makers = Sides(pool, project, rendering, cluster.definitions)
-        files = [sides.load(each, project, makers, cluster.path) for each in named]
+        files = [sides.load(each, project, makers, cluster) for each in named]
         planner = planning.Planner(cluster, makers, *files, until_ready=flags["until_ready"])
         if not planner.has_change:
             raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
@@ -145,13 +145,8 @@ def plan(**flags: Unpack[_Flags]) -> int:
                 plans += cast("list[XrPlan]", wait())
         plans = [*planner.relate(plans)]
         notes = [*planner.list_notes(plans)]
-        if flags["output"] == "json":
-            text = report.to_json(plans, notes)
-        elif flags["output"] == "markdown":
-            text = report.to_markdown(plans, notes, has_names=flags["names"])
-        else:
-            columns = console.columns_of(sys.stdout)
-            text = report.to_text(plans, notes, has_names=flags["names"], columns=columns)
+        result = report.make(plans, notes, has_names=flags["names"])
+        text = result.write(flags["output"], console.columns_of(sys.stdout))
     terminal.echo(text if other is None else other.rename(text))
     changes = [change for each in plans for change in each.changes]
     fails = {

@@ -3,8 +3,9 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TextIO, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TextIO, TypeAlias
 
 from function_script.request.values import Readable
 from function_script.texts import diagnostics
@@ -42,11 +43,6 @@ def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
 def columns_of(stream: TextIO) -> int | None:
     """Return the width of a terminal; None for a file or a pipe, which has room for any line."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
-
-
-def to_frames(entries: Iterable[Entry], columns: int | None) -> Iterator[str]:
-    """Yield the frame of each entry, without colours."""
-    yield from (diagnostics.to_frame(problem, word, columns) for word, problem in entries)
 
 
 def to_text(
@@ -106,24 +102,46 @@ def to_code(text: str) -> str:
     return f"`{plain}`"
 
 
-def to_items(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield the lines of a list in Markdown: each entry with its place, and its notes below it."""
-    for word, problem in entries:
-        place = "" if problem.span is None else f" {to_code(str(problem.span))}"
-        yield f"- **{word}**{place}: {to_code(problem.message)}"
-        hints = [] if problem.hint is None else [f"hint: {problem.hint}"]
-        yield from (f"  - {to_code(str(note))}" for note in (*problem.notes, *hints))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a command reports, and its three formats.
 
+    ``summary`` are its last lines, and ``value`` is the rest of the object in JSON. A text has
+    paragraphs before and behind the entries, and a comment in Markdown has lines there.
+    """
 
-def to_comment(lines: Sequence[str], end: Sequence[str] = ()) -> str:
-    """Return Markdown for a comment, without the lines before ``end`` that are beyond its limit."""
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line) + 1
-        if size > _MAX_COMMENT:
-            cut = f"\n{len(lines) - number} lines are left out."
-            return "\n".join([*lines[:number], cut, *end])
-    return "\n".join([*lines, *end])
+    entries: Sequence[Entry]
+    summary: Sequence[str]
+    value: Mapping[str, object]
+    head: Sequence[str] = ()
+    details: Sequence[str] = ()
+    markdown_head: Sequence[str] = ()
+    markdown_end: Sequence[str] = ()
+
+    def write(self, output: Literal["text", "json", "markdown"], columns: int | None) -> str:
+        """Return the report in a format; a text fits into so many ``columns``."""
+        if output == "json":
+            value = {**self.value, "summary": [*self.summary]}
+            return json.dumps(value, indent=2, ensure_ascii=False)
+        if output == "markdown":
+            return "\n".join([*self._list_lines(), *self.markdown_end])
+        frames = [diagnostics.to_frame(each, word, columns) for word, each in self.entries]
+        return "\n\n".join([*self.head, *frames, *self.details, "\n".join(self.summary)])
+
+    def _list_lines(self) -> list[str]:
+        """Return the lines of a comment before its end, without those beyond its limit."""
+        lines = [*self.markdown_head]
+        for word, problem in self.entries:
+            place = "" if problem.span is None else f" {to_code(str(problem.span))}"
+            lines.append(f"- **{word}**{place}: {to_code(problem.message)}")
+            hints = [] if problem.hint is None else [f"hint: {problem.hint}"]
+            lines += (f"  - {to_code(str(note))}" for note in (*problem.notes, *hints))
+        size = 0
+        for number, line in enumerate(lines):
+            size += len(line) + 1
+            if size > _MAX_COMMENT:
+                return [*lines[:number], f"\n{len(lines) - number} lines are left out."]
+        return lines
 
 
 def colour_diff(text: str) -> str:

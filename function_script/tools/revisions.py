@@ -19,6 +19,7 @@ from function_script.tools.remote.selection import FetchError
 _MAX_BYTES: Final = 256 << 20
 # With a line for each file.
 _MAX_OUTPUT_BYTES: Final = 2 * _MAX_BYTES
+_PROGRAMS: Final = "programs"
 _SETTINGS: Final = {
     # The user may read files of somebody else, as in a container of CI.
     "safe.directory": "*",
@@ -87,7 +88,7 @@ def _read(name: str, path: Path, target: Path, home: Path) -> Path:
         commit = command.run("rev-parse", "--verify", "--quiet", revision).decode().strip()
     except FetchError as error:
         raise FetchError("git has no such commit") from error
-    entries = [*command.list_files(commit, *([os.fsdecode(prefix)] if prefix else []))]
+    entries = [*_list_files(command, commit, *([os.fsdecode(prefix)] if prefix else []))]
     if sum(each.size_bytes for each in entries) > _MAX_BYTES:
         raise FetchError(f'the files in "{folder}" have more than {_MAX_BYTES >> 20} MiB')
     links: list[tuple[Path, bytes]] = []
@@ -109,3 +110,14 @@ def _read(name: str, path: Path, target: Path, home: Path) -> Path:
     if not result.exists():
         raise FetchError(f'the commit has no "{path}"')
     return result
+
+
+def _list_files(command: git.Git, commit: str, *names: str) -> Iterator[git.Entry]:
+    """Yield files and links. Raises FetchError for a submodule that may have programs."""
+    for entry in command.list_files(commit, *names):
+        name = os.fsdecode(entry.name)
+        if not entry.is_submodule:
+            yield entry
+        elif _PROGRAMS in Path(name).parts:
+            # A program of all files there would be another one without it.
+            raise FetchError(f'"{name}" is a submodule, whose files are not in the commit')

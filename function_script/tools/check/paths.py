@@ -70,7 +70,8 @@ class Request:
             return "conditions are a list", "look for the item with this type"
         near = None if path[:-1] != ("context",) else spelling.nearest(str(key), _CONTEXT_KEYS)
         if near is not None and key != near:
-            return f"{format_access(path)} does not exist: no step writes it", f'write "{near}"'
+            text = f"{format_access(path)} is no key of Crossplane's functions"
+            return text, f'write "{near}"'
         if schema is not None and schema.get("type") == "array" and isinstance(key, str):
             return f"{format_access(path[:-1])} is a list", _describe_item(key)
         names = [part for part in path if isinstance(part, str)]

@@ -13,7 +13,7 @@ from function_script.request.values import Object
 from function_script.texts import diagnostics
 from function_script.texts.source import Span
 from function_script.tools import console, step_inputs
-from function_script.tools.check.rules import RULES, Rule, Severity
+from function_script.tools.check.rules import RULES, UNREACHED, Rule, Severity
 from function_script.tools.check.searching import File
 
 SARIF_VERSION: Final = "2.1.0"
@@ -140,9 +140,10 @@ def _gaps(report: Report) -> Iterator[str]:
         yield f"Not looked at: {console.count(len(report.skipped), 'file')}"
     yield from _indented(f"{file.name}: {file.skipped}" for file in report.skipped)
     if report.unreached:
-        yield f"Not reached: {console.count(len(report.unreached), 'line')}, or what follows"
+        yield f"Not reached: code at {console.count(len(report.unreached), 'line')}, or after it"
     yield from _indented(
         f"{each.diagnostic.span or each.step or 'runs'}: "
+        f"{'' if each.rule == UNREACHED.name else 'a run ended here: '}"
         f"{', '.join([each.diagnostic.message, *map(str, each.diagnostic.notes[-1:])])}"
         for each in report.unreached
     )

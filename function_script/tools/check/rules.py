@@ -3,6 +3,7 @@
 A problem has a position in the program, or begins with the path of a field of the input.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -268,6 +269,7 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
         is_doubt = is_guarded and is_foreign and read.path[:1] != ("context",)
         # A program that asks for it serves XRs of scope LegacyCluster and others.
         is_doubt |= is_guarded and read.path[3:] == ("spec", "crossplane")
+        is_doubt |= read.path[:1] == ("context",) and _has_other_step(subject, str(read.path[-1]))
         unknown = None if is_doubt else subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
             line = read.source.text.split("\n")[read.span.line - 1]
@@ -278,6 +280,14 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             is_shown |= is_variable
     if is_guarded:
         yield from _unknown_awaited_fields(subject)
+
+
+def _has_other_step(subject: CheckedStep, key: str) -> bool:
+    """Report whether another step has a key of the context in its text, which it may write."""
+    return any(
+        path != subject.step_input.path[:-1] and key in json.dumps(step, ensure_ascii=False)
+        for path, step in step_inputs.find_steps(subject.step_input.document)
+    )
 
 
 def _unknown_awaited_fields(subject: CheckedStep) -> Iterator[Diagnostic]:

@@ -84,12 +84,16 @@ _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 _METADATA: Final = re.compile(
     r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
 )
+# The text "example" in base64.
+_EXAMPLE: Final = "ZXhhbXBsZQ=="
+_TIME: Final = Code("limit", "time")
 _KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
 _MAX_RECONCILES: Final = 4
-_TIMEOUT_SECONDS: Final = 5.0
+# A machine may be busy: of CPU time a run has less by default.
+_TIMEOUT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,13 +138,14 @@ class Subject:
 class Run:
     """The inputs of a run; ``label`` names its XR. ``is_late``: it follows another one.
 
-    ``is_at_hand``: nobody made up the XR.
+    ``is_at_hand``: nobody made up the XR. ``has_secrets``: credentials are made up.
     """
 
     inputs: RenderInputs
     label: str
     is_late: bool = False
     is_at_hand: bool = False
+    has_secrets: bool = False
     invented: frozenset[objects.Path] = frozenset()
 
     def note(self, problem: Diagnostic) -> Diagnostic:
@@ -206,10 +211,12 @@ def find(
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
     render = Renderer(pool, index, rendering)
-    for key, run in _follow(sequences, results):
+    for key, planned in _follow(sequences, results):
+        run = _add_credentials(planned, subject, pipeline)
         results[key], findings = _judge(subject, run, render, branches)
-        if run.is_late:
-            findings = [each for each in findings if _is_fixed(each)]
+        if run.is_late or run.has_secrets:
+            others = () if run.is_late else (rules.RUN.name, rules.DOUBT.name)
+            findings = [each for each in findings if each.rule in others or _is_fixed(each)]
         for finding in findings:
             place = finding.place or finding.diagnostic.message
             is_warning = finding.rule == rules.DOUBTFUL.name
@@ -231,6 +238,36 @@ def find(
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
+
+
+def _add_credentials(run: Run, subject: Subject, pipeline: Iterable[steps.Step]) -> Run:
+    """Return a run with credentials that are not at hand, of the keys that its programs read."""
+    inputs = run.inputs
+    names = {manifests.key_of(it)[2:] for it in (*inputs.credentials, *inputs.required)}
+    absent = {
+        name: secret
+        for step in pipeline
+        for name, secret in step.credentials.items()
+        if secret not in names
+    }
+    if not absent:
+        return run
+    reads = [
+        read.path
+        for _, step in subject.inputs
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[:1] == ("credentials",) and len(read.path) > len(("credentials", "name"))
+    ]
+    made_up: list[Object] = [
+        {
+            "metadata": {"namespace": namespace, "name": secret},
+            "data": {str(path[-1]): _EXAMPLE for path in reads if path[1] == name},
+        }
+        for name, (namespace, secret) in absent.items()
+    ]
+    inputs = replace(inputs, credentials=[*inputs.credentials, *made_up])
+    label = f"{run.label}, with credentials that are made up"
+    return replace(run, inputs=inputs, label=label, has_secrets=True)
 
 
 def _follow(
@@ -451,7 +488,14 @@ def _judge(
         located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
         return None, [
             *(
-                Finding.of(rules.RUN if is_certain else rules.DOUBT, problem, failure.step.name)
+                # What is too slow here may be fast enough on a server.
+                Finding.of(
+                    (rules.DOUBTFUL if problem.code == _TIME else rules.RUN)
+                    if is_certain
+                    else rules.DOUBT,
+                    problem,
+                    failure.step.name,
+                )
                 for problem, is_certain in located
             ),
             *unselected,
@@ -543,7 +587,7 @@ def _locate(
         else:
             step_input, step = ours
             located = author_positions.map_to_source(problem, step_input, subject.programs)
-            is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
+            is_certain = problem.kind != "refusal" and _is_of_xr(problem, step, run)
             if problem.code is not None and problem.code.name == "undesired":
                 # A step that was left out may desire the name.
                 is_certain = not rendering.skipped and (
@@ -565,20 +609,23 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     """Report whether an error is about the XR for certain, and not about what is not at hand."""
     span = problem.span
     if span is None:
-        return False
+        # A run that waited for a CPU has no code.
+        is_limit = problem.kind == "limit" and problem.code is not None
+        return is_limit and not _may_read_outside(step, run)
     if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span, run):
         return True
     lint, line = step.language.lint, _lines_from(step, span)[0]
-    # A value that is written out in a template, or a line that is no YAML for a sign is missing.
-    if (problem.field or (problem.hint and lacks_sign(line))) and any(
-        source.name == span.name and text.split("\n")[span.line - 1] == line
-        for source, text in lint.find_documents(step.program)
-    ):
+    # A value that is written out in a template, or a line that is no YAML for a sign is missing, or
+    # that does not follow the one before.
+    is_alone = bool(problem.field or (problem.hint and lacks_sign(line)))
+    if (is_alone or not problem.code) and _is_constant(step, span, 1 if is_alone else 2):
         return True
     # A value that is written out in a script; of a field that is absent, this is another one.
     literal = _LITERAL.match(line, (span.column or 1) - 1)
     if literal is not None and objects.read_path(problem.field)[-1:] == (literal["key"],):
         return True
+    if run.has_secrets:
+        return False
     # Of a path of several names, each name is a read, and the last one is what the line has.
     reads = [
         read.path
@@ -607,6 +654,15 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
             for path in reads
         )
         and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
+    )
+
+
+def _is_constant(step: Step, span: Span, count: int) -> bool:
+    """Report whether a template writes out the last ``count`` lines up to a position."""
+    lines = slice(max(0, span.line - count), span.line)
+    return any(
+        source.name == span.name and text.split("\n")[lines] == source.text.split("\n")[lines]
+        for source, text in step.language.lint.find_documents(step.program)
     )
 
 

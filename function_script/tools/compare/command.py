@@ -37,7 +37,7 @@ from function_script.tools.compare.sides import (
 )
 from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
-from function_script.tools.render import messages, renderer
+from function_script.tools.render import RenderInputs, messages, renderer
 from function_script.tools.render.sides import Sides
 from function_script.tools.revisions import Version
 
@@ -152,7 +152,7 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
         if file.error is not None:
             rows.append(Row(file.name, "", file.error))
         for composition in _find_compositions(file, options):
-            subject = _Subject(*composition, options, sides)
+            subject = _Subject(composition, options, sides)
             rows.append(subject.row)
             try:
                 subject.compare(_take(others, composition.document), captured)
@@ -175,12 +175,11 @@ class _Composition(NamedTuple):
 def _find_compositions(file: searching.File, options: Options) -> Iterator[_Composition]:
     """Yield the Compositions in a file; the XRDs of the dump are behind those beside it."""
     live = [each for each in options.definitions if xrds.is_xrd(each)]
+    near, behind = (Definitions(project=options.project, xrds=each) for each in ([], live))
     for document in file.documents:
         if manifests.text_at(document.value, "kind") == manifests.COMPOSITION[1]:
-            definitions = Definitions(project=options.project)
-            xrd = definitions.find_xrd_of(document, file.documents)
-            others = Definitions(project=options.project, xrds=live)
-            yield _Composition(document, xrd or others.find_xrd_of(document))
+            xrd = near.find_xrd_of(document, file.documents)
+            yield _Composition(document, xrd or behind.find_xrd_of(document))
 
 
 def _find_captured(
@@ -221,12 +220,9 @@ def _take(others: list[_Composition], document: Document) -> _Composition | None
 class _Subject:
     """A Composition, its XRD, and the row with its result."""
 
-    def __init__(
-        self, document: Document, xrd: Object | None, options: Options, sides: Sides
-    ) -> None:
-        self.row = Row(str(file_of(document)), manifests.name(document.value))
-        self._document = document
-        self._xrd = xrd
+    def __init__(self, composition: _Composition, options: Options, sides: Sides) -> None:
+        self._document, self._xrd = composition
+        self.row = Row(str(file_of(self._document)), manifests.name(self._document.value))
         self._options = options
         self._sides = sides
 
@@ -235,8 +231,15 @@ class _Subject:
 
         Raises FatalError.
         """
-        row = self.row
-        sides = self._make_sides(other)
+        row, version = self.row, self._options.version
+        ours = self._sides.of_document(self._document)
+        if version is None:
+            sides: Versions = Functions(ours)
+        elif other is None:
+            raise InputError.of(f'"{version.name}" has no Composition of this name')
+        else:
+            # Each version has the defaults of its own XRD.
+            sides = Versions(ours, self._sides.of_document(*other), f"in {version.name}")
         row.nothing = sides.nothing
         if sides.nothing is None:
             self._compare_xrs(sides)
@@ -269,16 +272,6 @@ class _Subject:
                     label = f"{manifests.describe(xr)} of the dump"
                     row.compared += row.attempt(label, partial(self._run_live, sides, dump, xr))
 
-    def _make_sides(self, other: _Composition | None) -> Versions:
-        version = self._options.version
-        ours = self._sides.of_document(self._document)
-        if version is None:
-            return Functions(ours)
-        if other is None:
-            raise InputError.of(f'"{version.name}" has no Composition of this name')
-        # Each version has the defaults of its own XRD.
-        return Versions(ours, self._sides.of_document(*other), f"in {version.name}")
-
     def _plan(self) -> Iterator[runs.Reconciles]:
         programs = local_pool.programs_beside(file_of(self._document))
         limits = Limits().with_root(programs and programs.resolve())
@@ -301,8 +294,10 @@ class _Subject:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
         if not manifests.text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
-        observed = dump.find_observed(xr)
-        inputs = dump.make_inputs(xr, self._document.value, self._xrd, observed)
+        composition, live = self._document.value, [*dump.find_observed(xr).values()]
+        inputs = RenderInputs(
+            xr=xr, composition=composition, observed=live, xrd=self._xrd, cluster=dump
+        )
         # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparison):
             if dump.check(inputs, requirements):

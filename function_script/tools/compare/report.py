@@ -1,6 +1,5 @@
 """The report of a comparison: as text for people, JSON, or Markdown for a pull request."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,8 +11,11 @@ from function_script.tools.compare.command import Row
 from function_script.tools.compare.differences import Named
 
 
-def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None) -> str:
-    """Return a line for each Composition, a frame for each difference, and the totals."""
+def make(rows: Sequence[Row], *, shows_all: bool) -> console.Report:
+    """Return a report with a line for each Composition and an entry for each difference.
+
+    ``shows_all``: a text has what is no change, too.
+    """
     titles = [_title(row) for row in rows]
     width = max(map(len, titles), default=0)
     counts = [_count(row) for row in rows]
@@ -22,75 +24,63 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
         f"{title:<{width}}  {number:>{count_width}}  {row.verdict}"
         for title, number, row in zip(titles, counts, rows, strict=True)
     ]
-    parts = ["\n".join(lines)] if lines else []
-    parts += console.to_frames(_list_entries(rows), columns)
-    if shows_all:
-        lines = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
-        lines += [
-            f"{_title(row)}: errors on both sides ({count}): {console.one_line(message)}"
-            for row in rows
-            for message, count in row.refused.items()
-        ]
-        parts += ["\n".join(lines)] if lines else []
-    parts.append("\n".join(_totals(rows)))
-    return "\n\n".join(parts)
-
-
-def to_json(rows: Sequence[Row]) -> str:
-    """Return one object with all of the report; values of secrets are null."""
-    return json.dumps(
-        {
-            "compositions": [
-                {
-                    "file": row.file,
-                    "composition": row.name,
-                    "verdict": row.verdict,
-                    "comparedXRs": row.compared,
-                    "comparedRequests": row.captured,
-                    "maskedRequests": row.masked,
-                    "differences": [
-                        {
-                            **diagnostics.to_object(problem, "difference"),
-                            "step": step,
-                            "resource": difference.resource,
-                            "path": [*difference.path],
-                            "theirs": difference.theirs,
-                            "ours": difference.ours,
-                            "requests": 1 + len(others),
-                        }
-                        for (step, *_), changes in row.changes.items()
-                        for (problem, difference), *others in (changes,)
-                    ],
-                    "errorsOnBothSides": [
-                        {"message": message, "count": count}
-                        for message, count in row.refused.items()
-                    ],
-                    "notCompared": [
-                        {**diagnostics.to_object(problem, "not compared"), "count": count}
-                        for problem, count in row.uncompared.items()
-                    ],
-                    "named": dict(row.named),
-                }
-                for row in rows
-            ],
-            "summary": [*_totals(rows)],
-        },
-        indent=2,
-        ensure_ascii=False,
+    details = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
+    details += [
+        f"{_title(row)}: errors on both sides ({count}): {console.one_line(message)}"
+        for row in rows
+        for message, count in row.refused.items()
+    ]
+    entries = [*_list_entries(rows)]
+    totals = [*_list_totals(rows)]
+    # A table ends a cell at this character, in code as well.
+    cells = [console.to_code(title).replace("|", "\\|") for title in titles]
+    table = ["| Composition | compared | |", "|---|---:|---|"]
+    table += [
+        f"| {cell} | {number} | {row.verdict} |"
+        for cell, number, row in zip(cells, counts, rows, strict=True)
+    ]
+    return console.Report(
+        entries=entries,
+        summary=totals,
+        value={"compositions": [_to_object(row) for row in rows]},
+        head=["\n".join(lines)] if lines else [],
+        details=["\n".join(details)] if shows_all and details else [],
+        markdown_head=[*table, *([""] if entries else [])],
+        markdown_end=["", *totals],
     )
 
 
-def to_markdown(rows: Sequence[Row]) -> str:
-    """Return a table of the Compositions, and a list of the differences, as long as a comment."""
-    lines = ["| Composition | compared | |", "|---|---:|---|"]
-    # A table ends a cell at this character, in code as well.
-    titles = [console.to_code(_title(row)).replace("|", "\\|") for row in rows]
-    lines += [
-        f"| {title} | {_count(row)} | {row.verdict} |"
-        for title, row in zip(titles, rows, strict=True)
-    ]
-    items = [*console.to_items(_list_entries(rows))]
-    return console.to_comment([*lines, *([""] if items else []), *items], ["", *_totals(rows)])
+def _to_object(row: Row) -> dict[str, object]:
+    """Return a row as JSON; values of secrets are null."""
+    return {
+        "file": row.file,
+        "composition": row.name,
+        "verdict": row.verdict,
+        "comparedXRs": row.compared,
+        "comparedRequests": row.captured,
+        "maskedRequests": row.masked,
+        "differences": [
+            {
+                **diagnostics.to_object(problem, "difference"),
+                "step": step,
+                "resource": difference.resource,
+                "path": [*difference.path],
+                "theirs": difference.theirs,
+                "ours": difference.ours,
+                "requests": 1 + len(others),
+            }
+            for (step, *_), changes in row.changes.items()
+            for (problem, difference), *others in (changes,)
+        ],
+        "errorsOnBothSides": [
+            {"message": message, "count": count} for message, count in row.refused.items()
+        ],
+        "notCompared": [
+            {**diagnostics.to_object(problem, "not compared"), "count": count}
+            for problem, count in row.uncompared.items()
+        ],
+        "named": dict(row.named),
+    }
 
 
 def _list_entries(rows: Sequence[Row]) -> Iterator[console.Entry]:
@@ -126,7 +116,7 @@ def _count(row: Row) -> str:
     return console.count(row.compared, "XR") + requests + errors
 
 
-def _totals(rows: Sequence[Row]) -> Iterator[str]:
+def _list_totals(rows: Sequence[Row]) -> Iterator[str]:
     judged = [row for row in rows if not row.nothing]
     equal = sum(row.verdict == "equal" for row in judged)
     yield (

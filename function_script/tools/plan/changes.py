@@ -1,6 +1,6 @@
 """The changes of the objects of one XR, when its Composition changes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -25,7 +25,7 @@ Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
 _HIDDEN: Final = "(hidden)"
 _PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
-_DETAILS: Final = "connectionDetails"
+DETAILS: Final = "connectionDetails"
 _UNPRINTED: Final = "(a secret)"
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
@@ -35,9 +35,9 @@ class Change:
     """One object that is added, destroyed or renamed, or one field of it that changes.
 
     ``resource`` is the resource name. None is the XR, of which the status changes, or its
-    connection Secret: the path begins with ``connectionDetails`` then. ``type`` is the group and
-    kind of the object. ``step`` and ``span`` are the place that writes the value after the change;
-    of what is destroyed it is the place before it. ``before`` of what is added is the object that
+    connection Secret: the path begins with ``connectionDetails`` then. ``key`` is that of the
+    object or XR. ``step`` and ``span`` are the place that writes the value after the change; of
+    what is destroyed it is the place before it. ``before`` of what is added is the object that
     stays behind, because its kind is desired no longer. ``is_certain`` is False for a value that
     the API server decides. ``is_later``: it follows in a later reconcile, when what was composed is
     ready.
@@ -46,7 +46,7 @@ class Change:
     verb: Verb
     resource: str | None
     object: str
-    type: tuple[str, str]
+    key: Key
     step: str = ""
     span: Span | None = None
     excerpt: Excerpt | None = None
@@ -61,104 +61,157 @@ class Change:
 class Outcome:
     """The changes of one XR, and why the API server refuses to change some of its objects.
 
-    ``manifests`` are the objects that stay, by resource name; ``leftovers`` name what goes anyway.
+    ``manifests`` are the objects that stay, by resource name.
     """
 
     changes: list[Change]
     refusals: list[str]
     manifests: Mapping[str, Object]
-    leftovers: Sequence[str] = ()
 
 
-def find(
-    observed: Mapping[str, Object],
-    before: Rendering,
-    after: Rendering,
-    catalog: Catalog,
-    xrd: Object,
-) -> Outcome:
-    """Return the changes of one XR; ``observed`` are its composed resources by resource name.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconcile:
+    """A reconcile of one XR, before and after the change.
 
-    ``xrd`` is that after the change.
-    Raises UnknownError if what becomes of an object is not known, or a rule cannot be evaluated.
+    ``observed`` are its composed resources by resource name, and ``xrd`` is that after the change.
     """
-    old, new = before.result.resources, after.result.resources
-    added = {name: new[name] for name in new if name not in old and name not in observed}
-    changes: list[Change] = []
-    for name, live in observed.items():
-        if name in new and name not in old:
-            raise UnknownError(f"{manifests.describe(live)} is there, and desired only from now on")
-        if name in old and name not in new:
-            changes.append(_place(before.positions, of_object("destroy", name, live)))
-        elif name in old and manifests.key_of(live) != manifests.key_of(new[name]):
-            added[name] = new[name]
-    refusals: list[str] = []
-    for name, manifest in added.items():
-        # Crossplane deletes by resource names: an object of the former kind stays behind.
-        orphan = manifests.describe(observed[name]) if name in observed else None
-        change = replace(of_object("add", name, manifest), before=orphan)
-        changes.append(_place(after.positions, change))
-        refusals += _find_refusals(manifest, orphan, after.result.xr, catalog)
-    remaining: dict[str, Object] = {}
-    for name in (each for each in new if each in old and each not in added):
-        manifest = new[name]
-        effect = effects.apply(observed.get(name), old[name], manifest, catalog)
-        remaining[name] = effect.manifest
-        changes += _locate(after.positions, name, manifest, effect.changes)
-        refusals += effect.refusals
-    status = status_of(after, catalog)
-    effect = effects.apply(None, status_of(before, catalog), status, catalog)
-    changes += _locate(after.positions, None, status, effect.changes)
-    if effect.changes:
-        refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
-    changes += _find_details(before, after, xrd)
-    leftovers = [
-        f'resource "{name}" (the next reconcile destroys its {live["kind"]})'
-        for name, live in observed.items()
-        if name not in old and name not in new
-    ]
-    return Outcome(changes=changes, refusals=refusals, manifests=remaining, leftovers=leftovers)
+
+    observed: Mapping[str, Object]
+    before: Rendering
+    after: Rendering
+    catalog: Catalog
+    xrd: Object
+
+    def find(self) -> Outcome:
+        """Return the changes.
+
+        Raises UnknownError if what becomes of an object is not known, or a rule cannot be
+        evaluated.
+        """
+        old, new = self.before.result.resources, self.after.result.resources
+        changes: list[Change] = []
+        refusals: list[str] = []
+        remaining: dict[str, Object] = {}
+        for name in {**self.observed, **new}:
+            live, before, after = (each.get(name) for each in (self.observed, old, new))
+            if after is None:
+                if live is not None and before is not None:
+                    changes.append(_place(self.before.positions, of_object("destroy", name, live)))
+            elif live is not None and before is None:
+                object_ = manifests.describe(live)
+                raise UnknownError(f"{object_} is there, and desired only from now on")
+            elif before is None or (live and manifests.key_of(live) != manifests.key_of(after)):
+                # Crossplane deletes by resource names: an object of the former kind stays behind.
+                orphan = None if live is None else manifests.describe(live)
+                change = replace(of_object("add", name, after), before=orphan)
+                changes.append(_place(self.after.positions, change))
+                refusals += _find_refusals(after, orphan, self.after.result.xr, self.catalog)
+            else:
+                effect = effects.apply(live, before, after, self.catalog)
+                remaining[name] = effect.manifest
+                changes += _locate(self.after.positions, name, after, effect.changes)
+                refusals += effect.refusals
+        changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
+        status, xr = status_of(self.after, self.catalog), self.after.result.file
+        effect = effects.apply(None, status_of(self.before, self.catalog), status, self.catalog)
+        changes += _locate(self.after.positions, None, xr, effect.changes)
+        if effect.changes:
+            refusals += effects.list_violations({**xr, **status}, self.catalog, "status")
+        changes += self._find_details()
+        return Outcome(changes=changes, refusals=refusals, manifests=remaining)
+
+    def add_later(self, first: Outcome) -> Outcome:
+        """Return the changes of the next reconcile, and those that follow until this last one.
+
+        A value with a name that is not generated yet is not certain.
+        """
+        settled = self.find()
+        generated = [
+            manifests.name(manifest)
+            for name, manifest in self.after.result.resources.items()
+            if name not in self.observed and _has_generated_name(name, manifest)
+        ]
+        changes = [*first.changes]
+        ends = {(each.verb, each.resource, each.path, str(each.after)) for each in changes}
+        for change in settled.changes:
+            if (change.verb, change.resource, change.path, str(change.after)) not in ends:
+                later = replace(change, is_later=True)
+                if any(name in str(change.after) for name in generated):
+                    later = replace(later, after=None, is_certain=False)
+                changes.append(later)
+        refusals = [*dict.fromkeys((*first.refusals, *settled.refusals))]
+        return replace(settled, changes=changes, refusals=refusals)
+
+    def add_later_deletions(self, first: Outcome, last: Rendering) -> Outcome:
+        """Return also the objects that go until the ``last`` reconcile, unless that fails."""
+        gone = first.manifests.keys() & self.observed.keys() - last.result.resources.keys()
+        changes, remaining = [*first.changes], {**first.manifests}
+        for name in () if last.result.failure else sorted(gone):
+            change = of_object("destroy", name, self.observed[name])
+            changes.append(_place(self.before.positions, replace(change, is_later=True)))
+            del remaining[name]
+        return replace(first, changes=changes, manifests=remaining)
+
+    def _find_details(self) -> Iterator[Change]:
+        """Yield the keys of the connection Secret that change, which only legacy XRs have."""
+        xr = self.after.result.file
+        place = ("spec", "writeConnectionSecretToRef", "name")
+        if not (is_legacy(self.xrd) and manifests.text_at(xr, *place)):
+            return
+        keys = objects.find_path(self.xrd, ("spec", "connectionSecretKeys"))
+        old, new = map(_read_details, (self.before, self.after))
+        for key in sorted(old.keys() | new):
+            is_published = not isinstance(keys, list) or not keys or key in keys
+            if is_published and old.get(key) != new.get(key):
+                change = Change(
+                    verb="change",
+                    resource=None,
+                    object="the connection Secret",
+                    key=manifests.key_of(xr),
+                    path=(DETAILS, key),
+                    before=_UNPRINTED if key in old else None,
+                    after=_UNPRINTED if key in new else None,
+                    # A key that is published no longer may stay.
+                    is_certain=key in new,
+                )
+                yield _place(self.after.positions, change)
+
+    def find_clash(self, dump: Dump) -> str | None:
+        """Return why it is not known whose an object is, or None."""
+        new = self.after.result.resources
+        for resources in (self.before.result.resources, new):
+            names: dict[Key, str] = {}
+            for name, manifest in resources.items():
+                if (other := names.setdefault(manifests.key_of(manifest), name)) != name:
+                    object_ = manifests.describe(manifest)
+                    return f'{object_} is of two resources, "{other}" and "{name}"'
+        keys = {name: manifests.key_of(live) for name, live in self.observed.items()}
+        own = {key for name, key in keys.items() if name not in new}
+        for name, manifest in new.items():
+            key = manifests.key_of(manifest)
+            if key not in own and key != keys.get(name) and dump.get(key) is not None:
+                return f"{manifests.describe(manifest)} is there, and is not yet the XR's"
+        return None
+
+    def find_drift(self, *, is_hidden: bool) -> Iterator[str]:
+        """Yield what is not as it should be before the change: fields with their kinds, objects.
+
+        ``is_hidden``: of fields that the objects do not have, the names may be data of a Secret.
+        """
+        desired = self.before.result.resources
+        for name, live in self.observed.items():
+            if name in desired:
+                for path in effects.find_drift(live, desired[name], self.catalog):
+                    part = hide_path(path, live) if is_hidden else path
+                    yield f"{format_path(part)} of {live['kind']}"
+            elif name not in self.after.result.resources:
+                yield f'resource "{name}" (the next reconcile destroys its {live["kind"]})'
 
 
-def _find_details(before: Rendering, after: Rendering, xrd: Object) -> Iterator[Change]:
-    """Yield the keys of the connection Secret that change, which only legacy XRs have."""
-    xr = after.result.file
-    if not (is_legacy(xrd) and manifests.text_at(xr, "spec", "writeConnectionSecretToRef", "name")):
-        return
-    keys = objects.find_path(xrd, ("spec", "connectionSecretKeys"))
-    old, new = (_read_details(each, keys) for each in (before, after))
-    type_ = manifests.key_of(xr)[:2]
-    for key in sorted(old.keys() | new):
-        if old.get(key) != new.get(key):
-            change = Change(
-                verb="change",
-                resource=None,
-                object="the connection Secret",
-                type=type_,
-                path=(_DETAILS, key),
-                before=_UNPRINTED if key in old else None,
-                after=_UNPRINTED if key in new else None,
-                # A key that is published no longer may stay.
-                is_certain=key in new,
-            )
-            yield _place(after.positions, change)
-
-
-def _read_details(rendering: Rendering, keys: Readable) -> dict[str, bytes]:
-    """Return the connection details that are published; ``keys`` are the only ones if any."""
-    for response in [*rendering.responses.values()][-1:]:
-        details = response.desired.composite.connection_details
-        return {
-            key: data
-            for key, data in details.items()
-            if not isinstance(keys, list) or not keys or key in keys
-        }
-    return {}
-
-
-def has_details(changes: Iterable[Change]) -> bool:
-    """Report whether the connection Secret of an XR changes."""
-    return any(each.path[:1] == (_DETAILS,) and each.resource is None for each in changes)
+def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
+    """Return the connection details that the last step desires."""
+    responses = [*rendering.responses.values()]
+    return responses[-1].desired.composite.connection_details if responses else {}
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
@@ -172,76 +225,12 @@ def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog
         yield f"{type_[1]}: as {orphan} has no namespace, it gets none: rename the resource, too"
 
 
-def find_clash(
-    observed: Mapping[str, Object], before: Rendering, after: Rendering, dump: Dump
-) -> str | None:
-    """Return why it is not known whose an object is, or None."""
-    old, new = before.result.resources, after.result.resources
-    for resources in (old, new):
-        names: dict[Key, str] = {}
-        for name, manifest in resources.items():
-            if (other := names.setdefault(manifests.key_of(manifest), name)) != name:
-                object_ = manifests.describe(manifest)
-                return f'{object_} is of two resources, "{other}" and "{name}"'
-    own = {manifests.key_of(live) for name, live in observed.items() if name not in new}
-    for name, manifest in new.items():
-        key = manifests.key_of(manifest)
-        is_own = key in own or (name in observed and key == manifests.key_of(observed[name]))
-        if not is_own and dump.get(key) is not None:
-            return f"{manifests.describe(manifest)} is there, and is not yet the XR's"
-    return None
-
-
-def add_later(
-    first: Outcome, settled: Outcome, observed: Mapping[str, Object], after: Rendering
-) -> Outcome:
-    """Return the changes of the next reconcile, and those that follow until all is ready.
-
-    ``after`` is the last rendering. A value with a name that is not generated yet is not certain.
-    """
-    generated = [
-        manifests.name(manifest)
-        for name, manifest in after.result.resources.items()
-        if name not in observed and _has_generated_name(name, manifest)
-    ]
-    changes = [*first.changes]
-    first_effects = {_effect(each) for each in changes}
-    for change in settled.changes:
-        if _effect(change) not in first_effects:
-            later = replace(change, is_later=True)
-            if any(name in str(change.after) for name in generated):
-                later = replace(later, after=None, is_certain=False)
-            changes.append(later)
-    refusals = [*dict.fromkeys((*first.refusals, *settled.refusals))]
-    return replace(first, changes=changes, refusals=refusals, manifests=settled.manifests)
-
-
-def _effect(change: Change) -> tuple[object, ...]:
-    """Return what two changes have in common that end in the same."""
-    return change.verb, change.resource, change.path, str(change.after)
-
-
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     """Return the change of a whole object; a name that is not generated yet is ``?``."""
-    type_ = manifests.key_of(manifest)[:2]
+    key = manifests.key_of(manifest)
     is_generated = verb == "add" and _has_generated_name(resource, manifest)
-    name = f"{type_[1]} ?" if is_generated else manifests.describe(manifest)
-    return Change(verb=verb, resource=resource, object=name, type=type_)
-
-
-def list_keys(
-    changes: Iterable[Change], xr: Object, observed: Mapping[str, Object], after: Rendering
-) -> list[Key | None]:
-    """Return the key of the object of each change; None for a name that is not generated yet."""
-    keys: list[Key | None] = []
-    for change in changes:
-        name = change.resource
-        manifest = xr if name is None else observed.get(name)
-        new = None if name is None else after.result.resources.get(name)
-        if new is not None and (change.verb == "add" or manifest is None):
-            manifest = None if _has_generated_name(name or "", new) else new
-        keys.append(None if manifest is None else manifests.key_of(manifest))
-    return keys
+    name = f"{key[1]} ?" if is_generated else manifests.describe(manifest)
+    return Change(verb=verb, resource=resource, object=name, key=key)
 
 
 def _has_generated_name(resource: str, manifest: Object) -> bool:
@@ -251,21 +240,17 @@ def _has_generated_name(resource: str, manifest: Object) -> bool:
     return manifests.name(manifest) == child_name(prefix, uid, resource)
 
 
-def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> list[Change]:
-    """Return changes without what a program may have made of a value: names that are new, too."""
-    hidden = []
+def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> Iterator[Change]:
+    """Yield changes without what a program may have made of a value: names that are new, too."""
     for number, change in enumerate(changes):
         live = xr if change.resource is None else observed.get(change.resource)
+        hidden = [None if each is None else _HIDDEN for each in (change.before, change.after)]
+        new = replace(change, before=hidden[0], after=hidden[1])
         if live is None:
-            name = f"{change.type[1]} {_HIDDEN}"
-            new = replace(change, resource=f"{_HIDDEN} {number}", object=name)
+            name = f"{change.key[1]} {_HIDDEN}"
+            yield replace(new, resource=f"{_HIDDEN} {number}", object=name)
         else:
-            new = replace(change, path=hide_path(change.path, live))
-        before, after = (
-            None if each is None else _HIDDEN for each in (change.before, change.after)
-        )
-        hidden.append(replace(new, before=before, after=after))
-    return hidden
+            yield replace(new, path=hide_path(change.path, live))
 
 
 def hide_path(path: Path, live: Object) -> Path:
@@ -274,21 +259,6 @@ def hide_path(path: Path, live: Object) -> Path:
     if end := next(ends, int(not _PARTS.isdisjoint(path[:1]))):
         return path[:end]
     return (_HIDDEN,) if path else ()
-
-
-def find_drift(
-    observed: Mapping[str, Object], before: Rendering, catalog: Catalog, *, is_hidden: bool
-) -> Iterator[str]:
-    """Yield the fields that are not as before the change they should be, with their kinds.
-
-    ``is_hidden``: of those that the objects do not have, the names may be data of a Secret.
-    """
-    desired = before.result.resources
-    for name in (each for each in observed if each in desired):
-        live = observed[name]
-        for path in effects.find_drift(live, desired[name], catalog):
-            part = hide_path(path, live) if is_hidden else path
-            yield f"{format_path(part)} of {live['kind']}"
 
 
 def status_of(rendering: Rendering, catalog: Catalog) -> Object:

@@ -134,46 +134,47 @@ class Dump:
             and labels.items() <= packed.labels.items()
         ]
 
-    def may_select(self, selector: wire.Selector, key: Key) -> bool:
+    def may_select(self, selector: wire.Selector, key: Key, *, is_relabelled: bool) -> bool:
         """Report whether a selector by labels selects an object of its kind.
 
-        One that is not there yet may have the labels.
+        One that is not there yet, or gets other labels, may have the labels.
         """
         packed = self._objects.get(key[:2], {}).get(key[2:])
-        has_labels = (
-            packed is None or (selector.match_labels or {}).items() <= packed.labels.items()
-        )
+        labels = None if packed is None or is_relabelled else packed.labels.items()
+        has_labels = labels is None or (selector.match_labels or {}).items() <= labels
         return has_labels and (selector.namespace or "") in {"", key[2]}
+
+    def list_composed(self, xr: Object) -> Iterator[Key]:
+        """Yield the keys of the objects that an XR composes, of which the dump may lack some."""
+        for reference in references_of(xr):
+            texts = (manifests.text_at(reference, each) for each in ("kind", "namespace", "name"))
+            kind, namespace, name = texts
+            group = manifests.group(manifests.text_at(reference, "apiVersion"))
+            if name:
+                yield group, kind, namespace or manifests.namespace(xr), name
 
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
         observed: dict[str, Object] = {}
-        namespace = manifests.namespace(xr)
-        for reference in references_of(xr):
-            if not reference.get("name"):
-                continue
-            group = manifests.group(manifests.text_at(reference, "apiVersion"))
-            kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
-            place = manifests.text_at(reference, "namespace") or namespace
-            manifest = self.get((group, kind, place, name))
+        uid = manifests.text_at(xr, "metadata", "uid")
+        for key in self.list_composed(xr):
+            _, kind, _, name = key
+            manifest = self.get(key)
             if manifest is None and self.is_complete:
                 # The API server refused it, or it was deleted: Crossplane does not see it, either.
                 continue
             if manifest is None:
                 raise UnknownError(f'the dump lacks {kind} "{name}", which it composes')
+            owner = manifests.controller(manifest)
+            if owner is not None and uid and owner.get("uid") != uid:
+                # Crossplane neither sees nor deletes what another object controls.
+                continue
             # A moved resource has the former name in Crossplane.
             if resource := manifests.annotation(manifest, manifests.RESOURCE_NAME):
                 observed[resource] = manifest
             else:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
         return observed
-
-    def make_inputs(
-        self, xr: Object, composition: Object, xrd: Object | None, observed: Mapping[str, Object]
-    ) -> RenderInputs:
-        """Return an XR with ``observed`` and what steps may require."""
-        values = [*observed.values()]
-        return RenderInputs(xr=xr, composition=composition, observed=values, xrd=xrd, cluster=self)
 
     def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
         """Report whether a pipeline got a Secret that is masked.

@@ -227,7 +227,9 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
             or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
         )
         is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
+        # Nobody has lists without items.
+        is_empty = isinstance(value, dict) and lists.drop_empty(value, live=True, path=path) is None
         # Own kinds drop a map without a field.
         is_dropped = value == {} and objects.find_path(live, path) is None
-        if not (is_default or is_masked or is_dropped or lists.are_empty(value, path)):
+        if not (is_default or is_masked or is_dropped or is_empty):
             yield lists.to_indexes(path, desired, applied)

@@ -74,20 +74,16 @@ class Lists:
         """
         if not isinstance(value, dict) or not value:
             return None if live and value == {} and path in self else value
-        below = live if isinstance(live, dict) else {}
         parts = {
-            key: self.drop_empty(item, below.get(key), (*path, key)) for key, item in value.items()
+            key: self.drop_empty(
+                item, live.get(key) if isinstance(live, dict) else live, (*path, key)
+            )
+            for key, item in value.items()
         }
         fields: Object = {
             key: part for key, part in parts.items() if part is not None or value[key] is None
         }
         return fields or None
-
-    def are_empty(self, value: Readable, path: Path) -> bool:
-        """Report whether a value has only lists without items, which nobody has."""
-        if not isinstance(value, dict) or not value:
-            return value == {} and path in self
-        return all(self.are_empty(item, (*path, key)) for key, item in value.items())
 
     def __contains__(self, path: Path) -> bool:
         return self._paths.get(path, False)

@@ -5,18 +5,22 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from function_script import wire
+from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
 from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides, xr_plans
-from function_script.tools.plan.changes import Change
+from function_script.tools.plan.changes import Change, Reconcile
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Files
 from function_script.tools.plan.xr_plans import XrPlan
@@ -25,10 +29,14 @@ from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.render.sides import Side, Sides
 from function_script.tools.validate.catalog import Catalog
 
-_MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
+# The words by which steps require objects, or read the text from elsewhere that does.
+_REQUIRES: Final = re.compile(
+    r"requir|extra|environment|'(source|inputRef|modulesFrom)'|\bload\(|import|include|from ",
+    re.IGNORECASE,
+)
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -74,9 +82,7 @@ class Planner:
         self._composed_types = {(manifests.group(version), kind) for version, kind in composed}
         self._types = self._composed_types | self._xrds.keys()
         # The XRs above each XR, its parent first.
-        self._owners = _find_owners(
-            dump, [key for type_ in self._types for key in dump.list_keys(type_)]
-        )
+        self._owners = _find_owners(dump, self._types)
         # What a parent makes of an XR that it composes; None: it destroys the XR.
         self._rewrites: dict[Key, Object | None] = {}
         # What is unknown of XRs that are planned before those that they compose.
@@ -99,9 +105,37 @@ class Planner:
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
 
-    def relate(self, plans: Iterable[XrPlan]) -> Iterator[XrPlan]:
-        """`xr_plans.relate` for all plans of this planner."""
-        return xr_plans.relate(plans, self._owners, self._dump)
+    def relate(self, plans: Sequence[XrPlan]) -> Iterator[XrPlan]:
+        """Yield all plans in their order; what other XRs change makes some unknown.
+
+        So are XRs that the change does not concern, if their steps require what it edits.
+        """
+        planned = {plan.key for plan in plans}
+        kinds = {kind for _, kind in xr_plans.find_touched(plans, self._dump)}
+        unplanned = self._owners.keys() - planned if kinds else ()
+        others = (self._read_required(self._dump[key], kinds) for key in unplanned)
+        for plan in xr_plans.relate([*plans, *others], self._owners, self._dump):
+            if plan.verdict != "unchanged" or plan.key in planned:
+                yield plan
+
+    def _read_required(self, xr: Object, kinds: Iterable[str]) -> XrPlan:
+        """Plan an XR that the change does not concern, but for ``kinds`` that its steps require."""
+        plan = replace(self._start(xr), verdict="unchanged")
+        text = ""
+        # What it requires is not known then.
+        with suppress(FatalError, UnknownError):
+            side = self._find_old(xr, plan.composition)
+            text = str(side.composition.get("spec"))
+            if _find_halt(xr) or not _REQUIRES.search(text):
+                return plan
+            inputs = self._make_inputs(xr, side, self._dump.find_observed(xr).values())
+            rendering = side.render(inputs)
+            if rendering.result.failure is None:
+                return replace(plan, requires=_list_required(rendering))
+        if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
+            return plan
+        reason = "a step may require what the change edits, and it cannot be rendered"
+        return replace(plan, verdict="unknown", reason=reason)
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield what none of all plans shows: Compositions without an XR, and unread files."""
@@ -122,26 +156,33 @@ class Planner:
         roots = {key: owners[-1] if owners else key for key, owners in above.items()}
         chosen = {*sorted({*roots.values()})[part::part_count]}
         keys = [key for key, root in roots.items() if root in chosen]
-        for number, order in enumerate(sorted((len(above[key]), key) for key in keys)):
+        for number, key in enumerate(sorted(keys, key=lambda key: (len(above[key]), key))):
             if report is not None:
                 report(number / len(keys))
-            plan = self._plan_xr(order)
+            plan = self._plan_xr(key)
             if plan is None:
                 continue
             if plan.verdict == "unknown":
-                self._unknown.add(order[1])
+                self._unknown.add(key)
             yield plan
             for change in plan.changes:
-                if change.verb == "add" and change.type in self._types:
+                if change.verb == "add" and change.key[:2] in self._types:
                     reason = "it is a new XR: what it composes is not planned"
-                    yield XrPlan(order=order, xr=f"{change.object} of {plan.xr}", reason=reason)
+                    name = f"{change.object} of {plan.xr}"
+                    yield XrPlan(key=key, xr=name, reason=reason)
         yield from self._later
 
-    def _plan_xr(self, order: tuple[int, Key]) -> XrPlan | None:
+    def _start(self, xr: Object) -> XrPlan:
+        """Return the plan of an XR of which nothing is known yet."""
+        key = manifests.key_of(xr)
+        label = "/".join(part for part in key[1:] if part)
+        name = manifests.text_at_machinery(xr, "compositionRef", "name")
+        return XrPlan(key=key, xr=label, composition=name)
+
+    def _plan_xr(self, key: Key) -> XrPlan | None:
         """Plan one XR; None for one that the change does not concern."""
-        _, key = order
         xr = self._dump[key]
-        plan = _start(order, xr)
+        plan = self._start(xr)
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
@@ -152,8 +193,8 @@ class Planner:
             if not name and key[:2] not in self._removed_xrds:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
-            if len(self._owners[key]) == _MAX_DEPTH:
-                reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
+            if len(self._owners[key]) == xr_plans.MAX_DEPTH:
+                reason = f"{xr_plans.MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
             new_name = self._find_name(new_xr)
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
@@ -187,7 +228,7 @@ class Planner:
 
     def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
-        revision = _read_revision(xr)
+        revision = manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
         if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
@@ -228,7 +269,9 @@ class Planner:
         if halt := _find_halt(xr):
             raise UnknownError(f"{halt}, and the XR above it ends that")
         policies = [_read_policy(each) for each in (xr, new_xr)]
-        selections = [(_read_selectors(each), _read_revision(each)) for each in (xr, new_xr)]
+        fields = ("compositionRevisionSelector", "compositionRevisionRef")
+        paths = [(*place, field) for place in manifests.MACHINERY for field in fields]
+        selections = [[objects.find_path(each, path) for path in paths] for each in (xr, new_xr)]
         follows = policies == ["Manual", "Automatic"]
         is_other = policies != ["Manual", "Manual"] and selections[0] != selections[1]
         if is_other or (follows and new_name not in self._new):
@@ -251,10 +294,10 @@ class Planner:
         return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
-        key = plan.order[1]
+        key = plan.key
         observed = self._dump.find_observed(xr)
-        new_xrd, old_xrd = (each.get(key[:2]) for each in (self._xrds, self._old_xrds))
-        new_inputs = self._dump.make_inputs(new_xr, new.composition, new_xrd, observed)
+        new_inputs = self._make_inputs(new_xr, new, observed.values())
+        old_xrd = self._old_xrds.get(key[:2])
         old_inputs = replace(new_inputs, xr=xr, composition=old.composition, xrd=old_xrd)
         # A change of Compositions is planned, and not one of functions.
         old = replace(old, functions=new.functions)
@@ -262,11 +305,14 @@ class Planner:
             return replace(plan, verdict="invalid", reason=refusal)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
-        before = self._run("before", old, old_inputs, answers)
+        before = [self._run("before", old, old_inputs, answers)]
+        after = [self._run("after", new, new_inputs, answers)]
+        if self._until_ready:
+            before.append(self._run("before", old, old_inputs, answers, *before))
+            after.append(self._run("after", new, new_inputs, answers, *after))
         if failure := before[-1].result.failure:
             message = f"before the change it fails: {failure.diagnostics[0].message}"
             raise UnknownError(self._explain(message, old_inputs, before[-1]))
-        after = self._run("after", new, new_inputs, answers)
         if failure := after[-1].result.failure:
             reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
@@ -274,23 +320,28 @@ class Planner:
         is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
             new_inputs, after[-1]
         )
-        for sides_ in zip(before, after, strict=True):
-            if clash := changes.find_clash(observed, *sides_, self._dump):
+        catalog, xrd = self._catalog, new_inputs.xrd or {}
+        following, *later = [
+            Reconcile(observed=observed, before=former, after=latter, catalog=catalog, xrd=xrd)
+            for former, latter in zip(before, after, strict=True)
+        ]
+        for each in (following, *later):
+            if clash := each.find_clash(self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
-        xrd = new_xrd or {}
-        outcome = changes.find(observed, before[0], after[0], self._catalog, xrd)
-        if self._until_ready:
-            settled = changes.find(observed, before[-1], after[-1], self._catalog, xrd)
-            outcome = changes.add_later(outcome, settled, observed, after[-1])
+        outcome = following.find()
+        if later:
+            outcome = later[0].add_later(outcome)
+        elif any(each.verb in {"add", "destroy"} for each in outcome.changes):
+            # What is added may take the place of something, and what goes was there for something.
+            last = self._run("after", new, new_inputs, answers, *after)
+            outcome = following.add_later_deletions(outcome, last)
         self._hand_down(outcome.changes, outcome.manifests, observed)
-        if any(each.resource is None for each in outcome.changes):
-            has_details = changes.has_details(outcome.changes)
-            self._hand_up(xr, changes.status_of(after[-1], self._catalog), has_details=has_details)
+        parts = {each.path[0] for each in outcome.changes if each.resource is None}
+        self._hand_up(xr, parts, changes.status_of(after[-1], self._catalog))
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
-        keys = changes.list_keys(differences, xr, observed, after[-1])
         if is_hidden:
-            differences = changes.hide(differences, xr, observed)
+            differences = [*changes.hide(differences, xr, observed)]
             refusals = refusals and _HIDDEN
         else:
             self._public.add(key)
@@ -300,21 +351,14 @@ class Planner:
             verdict="invalid" if refusals else "planned" if differences else "unchanged",
             reason=refusals,
             changes=differences,
-            drift=[
-                *outcome.leftovers,
-                *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
-            ],
-            touches=[
-                (each.verb, each_key, each.object)
-                for each, each_key in zip(differences, keys, strict=True)
-                if each_key is not None
-            ],
-            requires=[
-                selector
-                for each in (before[-1], after[-1])
-                if each.result.requirements is not None
-                for selector in each.result.requirements.requested
-            ],
+            drift=[*following.find_drift(is_hidden=is_hidden)],
+            requires=_list_required(before[-1], after[-1]),
+        )
+
+    def _make_inputs(self, xr: Object, side: Side, observed: Iterable[Object] = ()) -> RenderInputs:
+        xrd, cluster = self._xrds.get(manifests.key_of(xr)[:2]), self._dump
+        return RenderInputs(
+            xr=xr, composition=side.composition, observed=[*observed], xrd=xrd, cluster=cluster
         )
 
     def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
@@ -325,12 +369,9 @@ class Planner:
         """
         if inputs.xrd is None or old.xrd is None:
             raise UnknownError("the dump lacks its XRD")
-        version, composed_version = (
-            old.xr["apiVersion"],
-            manifests.composed_type(inputs.composition)[0],
-        )
-        if composed_version != version:
-            reason = f"the dump has it as {version}, and its Composition is for {composed_version}"
+        version, (composed, _) = old.xr["apiVersion"], manifests.composed_type(inputs.composition)
+        if composed != version:
+            reason = f"the dump has it as {version}, and its Composition is for {composed}"
             raise UnknownError(reason)
         is_changed = manifests.key_of(old.xr)[:2] in self._changed_xrds
         # The API server takes what it has under the schema that it has.
@@ -347,17 +388,20 @@ class Planner:
         return ""
 
     def _run(
-        self, when: str, side: Side, inputs: RenderInputs, answers: Answers
-    ) -> list[Rendering]:
-        """Return the rendering of the next reconcile, and that of the last one if asked for."""
+        self, when: str, side: Side, inputs: RenderInputs, answers: Answers, *first: Rendering
+    ) -> Rendering:
+        """Return the rendering of the next reconcile; with that as ``first``, that of the last."""
         try:
-            first = sides.render(self._dump, side, inputs, answers)
-            if not self._until_ready:
-                return [first]
-            return [first, sides.settle(self._dump, side, inputs, first, answers)]
+            if first:
+                return sides.settle(self._dump, side, inputs, answers, first[0])
+            return sides.render(self._dump, side, inputs, answers)
+        except UnknownError:
+            # The next reconcile is known all the same.
+            if self._until_ready or not first:
+                raise
+            return first[0]
         except FatalError as error:
-            message = error.diagnostics[0].message
-            message = f"{when} the change it cannot be rendered: {message}"
+            message = f"{when} the change it cannot be rendered: {error.diagnostics[0].message}"
             raise UnknownError(self._explain(message, inputs)) from error
 
     def _explain(
@@ -395,43 +439,42 @@ class Planner:
                 if key in self._owners:
                     self._rewrites[key] = remaining.get(name)
                 elif manifests.text_at_machinery(live, "compositionRef", "name"):
-                    plan = _start((_MAX_DEPTH, key), live)
                     reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
-                    self._later.append(replace(plan, reason=reason))
+                    self._later.append(replace(self._start(live), reason=reason))
 
-    def _hand_up(self, xr: Object, status: Object, *, has_details: bool = False) -> None:
-        """Note that the XR above reads the status of an XR, which the change makes another one.
-
-        ``has_details``: the connection details, too.
-        """
+    def _hand_up(self, xr: Object, parts: Collection[object], status: Object) -> None:
+        """Note that the XR above reads ``parts`` of an XR, which the change makes other ones."""
         owners = self._owners[manifests.key_of(xr)]
-        above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
+        above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners and parts else None
         if above is None:
             return
-        plan = _start((len(owners) - 1, owners[0]), above)
-        part = "connection Secret" if has_details else "status"
+        part = "connection Secret" if changes.DETAILS in parts else "status"
         reason = f"a step of it may read the {part} of {manifests.describe(xr)}, which changes"
-        unknown = replace(plan, reason=reason)
-        if has_details:
+        unknown = replace(self._start(above), reason=reason)
+        if changes.DETAILS in parts:
             self._later.append(unknown)
             return
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
-            side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
-            xrd = self._xrds.get(owners[0][:2])
-            live = self._dump.find_observed(above)
-            inputs = self._dump.make_inputs(above, side.composition, xrd, live)
+            name = unknown.composition
+            side = self._new.get(name) or self._find_old(above, name)
             changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
-            observed = [
-                {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
-            ]
+            live = self._dump.find_observed(above).values()
+            observed = [{**each, **changed.get(manifests.key_of(each), {})} for each in live]
+            inputs = self._make_inputs(above, side, live)
             old = sides.render(self._dump, side, inputs, {})
             new = sides.render(self._dump, side, replace(inputs, observed=observed), {})
             if sides.answer(old) != sides.answer(new):
                 self._later.append(unknown)
-                self._hand_up(above, changes.status_of(new, self._catalog))
+                self._hand_up(above, {"status"}, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
+
+
+def _list_required(*renderings: Rendering) -> list[wire.Selector]:
+    """Return what the steps require."""
+    sources = [each.result.requirements for each in renderings]
+    return [selector for each in sources if each is not None for selector in each.requested]
 
 
 def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:
@@ -448,29 +491,18 @@ def _read_policy(xr: Object) -> str:
     return manifests.text_at_machinery(xr, "compositionUpdatePolicy") or "Automatic"
 
 
-def _read_selectors(xr: Object) -> list[Object]:
-    return [
-        manifests.object_at(xr, *each, "compositionRevisionSelector")
-        for each in manifests.MACHINERY
-    ]
-
-
-def _read_revision(xr: Object) -> str:
-    return manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
-
-
-def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
-    """Return the XRs above each XR, its parent first."""
+def _find_owners(dump: Dump, types: Iterable[tuple[str, str]]) -> dict[Key, list[Key]]:
+    """Return the XRs above each XR of these types, its parent first."""
     keys_by_uid: dict[str, Key] = {}
     owner_uids: dict[Key, str] = {}
-    for key in keys:
+    for key in (each for type_ in types for each in dump.list_keys(type_)):
         xr = dump[key]
         keys_by_uid[manifests.text_at(xr, "metadata", "uid")] = key
         owner_uids[key] = str((manifests.controller(xr) or {}).get("uid"))
-    owners: dict[Key, list[Key]] = {key: [] for key in keys}
+    owners: dict[Key, list[Key]] = {key: [] for key in owner_uids}
     for key, above in owners.items():
         parent = keys_by_uid.get(owner_uids[key])
-        while parent is not None and len(above) < _MAX_DEPTH:
+        while parent is not None and len(above) < xr_plans.MAX_DEPTH:
             above.append(parent)
             parent = keys_by_uid.get(owner_uids[parent])
     return owners
@@ -482,10 +514,3 @@ def _find_halt(xr: Object) -> str:
         return "it is paused"
     is_deleted = manifests.text_at(xr, "metadata", "deletionTimestamp")
     return "it is being deleted" if is_deleted else ""
-
-
-def _start(order: tuple[int, Key], xr: Object) -> XrPlan:
-    """Return the plan of an XR of which nothing is known yet."""
-    label = "/".join(part for part in order[1][1:] if part)
-    name = manifests.text_at_machinery(xr, "compositionRef", "name")
-    return XrPlan(order=order, xr=label, composition=name)

@@ -1,6 +1,5 @@
 """The report of a plan: one entry for each line of a program that changes XRs, deletions first."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,58 +24,48 @@ _VERDICTS: Final[Mapping[Verdict, str]] = {
 _MAX_VALUE: Final = 60
 
 
-def to_text(
-    plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool, columns: int | None = None
-) -> str:
-    """Return a frame for each cause, the XRs without a plan by their reasons, and the totals.
+def make(plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool) -> console.Report:
+    """Return a report with an entry for each cause, and for each reason of XRs without a plan.
 
-    ``notes`` are sentences at the end.
+    ``notes`` are sentences behind the totals. ``has_names``: no name is left out.
     """
-    frames = console.to_frames(_list_entries(plans, has_names=has_names), columns)
-    return "\n\n".join([*frames, "\n".join([*total_lines(plans), *notes])])
+    totals = [*_list_totals(plans)]
+    return console.Report(
+        entries=[*_list_entries(plans, has_names=has_names)],
+        summary=[*totals, *notes],
+        value={"xrs": [_to_object(each) for each in plans]},
+        markdown_head=[f"**{' '.join(totals)}**", ""],
+        markdown_end=[f"- {console.to_code(note)}" for note in notes],
+    )
 
 
-def to_markdown(plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool) -> str:
-    """Return the totals and a list of the causes, cut at the limit of a comment."""
-    entries = _list_entries(plans, has_names=has_names)
-    lines = [f"**{' '.join(total_lines(plans))}**", "", *console.to_items(entries)]
-    return console.to_comment([*lines, *(f"- {console.to_code(note)}" for note in notes)])
-
-
-def to_json(plans: Sequence[XrPlan], notes: Sequence[str]) -> str:
-    """Return one object with all of the plan."""
-    value = {
-        "xrs": [
+def _to_object(plan: XrPlan) -> dict[str, object]:
+    """Return a plan as JSON."""
+    return {
+        "xr": plan.xr,
+        "composition": plan.composition,
+        "verdict": plan.verdict,
+        "reason": plan.reason,
+        "drift": [*plan.drift],
+        "changes": [
             {
-                "xr": plan.xr,
-                "composition": plan.composition,
-                "verdict": plan.verdict,
-                "reason": plan.reason,
-                "drift": [*plan.drift],
-                "changes": [
-                    {
-                        "verb": change.verb,
-                        "resource": change.resource,
-                        "object": change.object,
-                        "step": change.step,
-                        "position": None if change.span is None else str(change.span),
-                        "path": [*change.path],
-                        "before": change.before,
-                        "after": change.after,
-                        "certain": change.is_certain,
-                        "later": change.is_later,
-                    }
-                    for change in plan.changes
-                ],
+                "verb": change.verb,
+                "resource": change.resource,
+                "object": change.object,
+                "step": change.step,
+                "position": None if change.span is None else str(change.span),
+                "path": [*change.path],
+                "before": change.before,
+                "after": change.after,
+                "certain": change.is_certain,
+                "later": change.is_later,
             }
-            for plan in plans
+            for change in plan.changes
         ],
-        "summary": [*total_lines(plans), *notes],
     }
-    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
+def _list_totals(plans: Sequence[XrPlan]) -> Iterator[str]:
     """Yield the sentence with the numbers of objects, and one with those of XRs without a plan."""
     objects = Counter(
         verb
@@ -140,11 +129,10 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
             place = change.span and (change.span.name, change.span.line)
             field = () if change.verb in {"destroy", "add"} and place else change.path
             is_field = change.verb == "change"
-            parts = (change.before, change.after, change.is_certain) if is_field else ()
-            values = tuple(map(str, parts))
-            cause = (change.step, place, field, values)
-            key = (change.verb, change.is_later, plan.composition, cause)
-            entries.setdefault(key, []).append((plan.xr, change))
+            values = (change.before, change.after, change.is_certain) if is_field else ()
+            head = (change.verb, change.is_later, plan.composition, change.step)
+            cause = (head, place, field, *map(str, values))
+            entries.setdefault(cause, []).append((plan.xr, change))
     order = sorted(entries.values(), key=lambda entry: -len(entry))
     return sorted(order, key=lambda entry: _VERBS.index(entry[0][1].verb))
 

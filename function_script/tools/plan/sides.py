@@ -32,15 +32,14 @@ class Files:
     notes: list[str] = field(default_factory=list)
 
 
-def load(directory: Path, project: Project, sides: Sides, dump: Path | None) -> Files:
+def load(directory: Path, project: Project, sides: Sides, dump: Dump) -> Files:
     """Load the Compositions and XRDs below a path. Raises FatalError.
 
     A dump that is there, too, is none of them.
     """
     files = Files()
-    is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
     for file in searching.find([str(directory)], project, ()):
-        if dump and is_inside and Path(file.name).resolve().is_relative_to(dump.resolve()):
+        if dump.has_file(Path(file.name)) and not dump.has_file(directory):
             continue
         if file.error is not None:
             raise file.error
@@ -74,27 +73,28 @@ def render(dump: Dump, side: Side, inputs: RenderInputs, answers: Answers) -> Re
 
 
 def settle(
-    dump: Dump, side: Side, inputs: RenderInputs, first: Rendering, answers: Answers
+    dump: Dump, side: Side, inputs: RenderInputs, answers: Answers, first: Rendering
 ) -> Rendering:
     """Render again with all ready that is composed, until nothing changes; return the last.
 
-    Raises UnknownError as `render` does, if there is no end, and if a reconcile between destroys
-    what a later one composes again.
+    Raises UnknownError as `render` does, if there is no end, and if one reconcile destroys what
+    another one adds.
     """
     rendering = first
+    live = {manifests.annotation(each, manifests.RESOURCE_NAME) for each in inputs.observed}
     gone: set[str] = set()
-    back: set[str] = set()
     for _ in range(_MAX_STAGES):
+        if rendering.result.failure:
+            return rendering
         following = inputs.follow(rendering.result)
-        if rendering.result.failure or following == inputs:
-            for name in sorted(back):
+        if following == inputs:
+            for name in sorted(gone & rendering.result.resources.keys() | gone - live):
                 raise UnknownError(f'a later reconcile destroys "{name}", and another one adds it')
             return rendering
         inputs = following
         former = rendering.result.resources.keys()
         rendering = render(dump, side, inputs, answers)
         gone |= former - rendering.result.resources.keys()
-        back |= gone & rendering.result.resources.keys()
     raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
 
 

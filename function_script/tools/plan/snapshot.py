@@ -17,6 +17,7 @@ from function_script.request.capture.masking import SecretMasker
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
+from function_script.tools.manifests import Key
 from function_script.tools.plan.dump import MASKED, references_of
 
 _CROSSPLANE: Final = (
@@ -64,6 +65,7 @@ class Snapshot:
         """
         first, *others = _CROSSPLANE
         read: set[str] = set()
+        keys: set[Key] = set()
 
         def run(label: str, command: Sequence[str]) -> list[Object]:
             report(label)
@@ -77,20 +79,23 @@ class Snapshot:
             if name in read:
                 return []
             read.add(name)
-            items = run(name, self._command(name))
-            needed = [
-                each for each in items if is_needed(each) and not manifests.is_secret(each, ())
-            ]
-            self.objects.extend(needed)
-            return needed
+            needed = {
+                manifests.key_of(each): each
+                for each in run(name, self._command(name))
+                if is_needed(each) and not manifests.is_secret(each, ())
+            }
+            # XRs may refer to a kind in two versions, which are read one after the other.
+            own = [needed[key] for key in needed if key not in keys]
+            keys.update(needed)
+            self.objects.extend(own)
+            return own
 
         definitions = get(first)
         if first in self.unread:
             raise InputError.of(f"cannot read the cluster: {self.unread[first]}")
         for name in (*others, *self.others):
             get(name)
-        # An XRD is named by the plural and the group of its XRs, as kubectl names them.
-        xrs = [xr for xrd in definitions for xr in get(manifests.name(xrd))]
+        xrs = [xr for xrd in definitions for xr in get(_name_xrs(xrd))]
         xr_types = {manifests.defined_type(each) for each in definitions}
         references = (each for xr in xrs for each in references_of(xr))
         kinds = {_kind(each) for each in references if manifests.key_of(each)[:2] not in xr_types}
@@ -160,6 +165,14 @@ def _mask(secrets: list[Object]) -> None:
         raise InputError.of(message) from error
     for secret in secrets:
         manifests.add_texts(secret, {MASKED: "true"}, "metadata", "annotations")
+
+
+def _name_xrs(xrd: Object) -> str:
+    """Return the XRs of an XRD as kubectl names them, in the version that Compositions have."""
+    versions = manifests.objects_at(xrd, "spec", "versions")
+    names = [str(each.get("name")) for each in versions if each.get("referenceable") is True]
+    plural, _, group = manifests.name(xrd).partition(".")
+    return ".".join((plural, *names[:1], group))
 
 
 def _kind(reference: Object) -> str:

@@ -1,18 +1,22 @@
 """The plans of XRs, and what they say together: one XR may change what another one reads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from function_script import wire
 from function_script.tools import manifests
 from function_script.tools.manifests import Key
-from function_script.tools.plan.changes import Change, Verb
+from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
+Touched: TypeAlias = dict[tuple[str, str], dict[Key, list[tuple[Key, Change | None]]]]
+"""The changes by the type and key of the object, each with its XR; None if it is not known."""
+
+_LABELS: Final = ("metadata", "labels")
+MAX_DEPTH: Final = 20
 BELOW: Final = "the XR above it is unknown, and may change it"
 
 
@@ -21,66 +25,81 @@ class XrPlan:
     """The plan of one XR; ``reason`` is why it is unknown, stays, fails or is invalid.
 
     ``drift`` are the fields whose observed values are not those that are desired before the change.
-    ``order`` is its place among all plans: those of outer XRs come first. ``touches`` are the verb,
-    key and description of each object that changes, but for new names that are not known, and
-    ``requires`` what its steps require.
+    ``requires`` is what its steps require.
     """
 
-    order: tuple[int, Key]
+    key: Key
     xr: str
     composition: str = ""
     verdict: Verdict = "unknown"
     reason: str = ""
     changes: Sequence[Change] = ()
     drift: Sequence[str] = ()
-    touches: Sequence[tuple[Verb, Key, str]] = ()
     requires: Sequence[wire.Selector] = ()
+
+
+def find_touched(plans: Iterable[XrPlan], dump: Dump) -> Touched:
+    """Return what changes; of an XR that is unknown, that may be all that it composes."""
+    touched: Touched = {}
+    for plan in plans:
+        touches: list[tuple[Key, Change | None]] = [(each.key, each) for each in plan.changes]
+        if plan.verdict == "unknown" and (xr := dump.get(plan.key)) is not None:
+            touches += ((key, None) for key in (plan.key, *dump.list_composed(xr)))
+        for key, change in touches:
+            touched.setdefault(key[:2], {}).setdefault(key, []).append((plan.key, change))
+    return touched
 
 
 def relate(
     plans: Iterable[XrPlan], owners: Mapping[Key, Sequence[Key]], dump: Dump
-) -> Iterator[XrPlan]:
-    """Yield all plans in their order; what other XRs change makes some unknown.
+) -> list[XrPlan]:
+    """Return all plans in one order; what other XRs change makes some unknown.
 
     ``owners`` are the XRs above each XR, its parent first.
     Their changes are those of the next reconcile then, and others may follow.
     """
-    touched: dict[tuple[str, str], dict[Key, dict[Key, str]]] = {}
-    adders: dict[Key, set[Key]] = {}
-    sorted_plans = sorted(plans, key=attrgetter("order"))
-    for plan in sorted_plans:
-        for verb, key, text in plan.touches:
-            touched.setdefault(key[:2], {}).setdefault(key, {})[plan.order[1]] = text
-            if verb == "add":
-                adders.setdefault(key, set()).add(plan.order[1])
+    # Outer XRs come first, and those without an XRD last.
+    depths = {key: len(above) for key, above in owners.items()}
+    related = sorted(plans, key=lambda each: (depths.get(each.key, MAX_DEPTH), each.key))
     unknown: set[Key] = set()
-    for plan in sorted_plans:
-        added = (each for each in plan.touches if each[0] == "add")
-        shared = next((text for _, key, text in added if len(adders[key]) > 1), None)
-        if plan.verdict == "unknown":
-            reason = None
-        elif unknown.intersection(owners[plan.order[1]][:1]):
-            reason = BELOW
-        elif shared:
-            reason = f"another XR adds {shared}, too"
-        else:
-            reason = _find_required(plan, touched, dump)
-        if reason:
-            unknown.add(plan.order[1])
-        yield replace(plan, verdict="unknown", reason=reason) if reason else plan
+    while True:
+        touched = find_touched(related, dump)
+        former, related = related, []
+        for plan in former:
+            key = plan.key
+            shared = (
+                f"another XR adds {each.object}, too"
+                for each in plan.changes
+                for xr, other in touched[each.key[:2]][each.key]
+                if other is not None and each.verb == other.verb == "add" and xr != key
+            )
+            if plan.verdict == "unknown":
+                reason = None
+            elif unknown.intersection(owners[key][:1]):
+                reason = BELOW
+            else:
+                reason = next(shared, None) or _find_required(plan, touched, dump)
+            if reason:
+                unknown.add(key)
+            related.append(replace(plan, verdict="unknown", reason=reason) if reason else plan)
+        if related == former:
+            return related
 
 
-def _find_required(
-    plan: XrPlan, touched: Mapping[tuple[str, str], Mapping[Key, Mapping[Key, str]]], dump: Dump
-) -> str | None:
+def _find_required(plan: XrPlan, touched: Touched, dump: Dump) -> str | None:
     """Return the reason if a step requires an object that another XR touches, or None."""
     for selector in plan.requires:
         type_ = (manifests.group(selector.api_version), selector.kind)
         of_type = touched.get(type_, {})
         named = {(*type_, selector.namespace or "", selector.match_name or "")}
         for key in of_type.keys() & named if selector.match_name is not None else of_type:
-            others = (text for xr, text in of_type[key].items() if xr != plan.order[1])
-            text = next(others, None)
-            if text and (selector.match_name is not None or dump.may_select(selector, key)):
-                return f"a step requires {text}, which the change of another XR edits"
+            for change in (each for xr, each in of_type[key] if xr != plan.key):
+                is_relabelled = change is None or change.path[:2] == _LABELS
+                if selector.match_name is None and not dump.may_select(
+                    selector, key, is_relabelled=is_relabelled
+                ):
+                    continue
+                if change is None:
+                    return f'a step requires {key[1]} "{key[3]}", which an unknown XR may edit'
+                return f"a step requires {change.object}, which the change of another XR edits"
     return None

@@ -191,12 +191,16 @@ def _authorities(directory: Path, ca_file: Path | None) -> str:
 
 
 class Entry(NamedTuple):
-    """A file or a link of a commit, whose target is its content; ``blob`` is its hash."""
+    """A file, link or submodule of a commit; ``blob`` is the hash of its content.
+
+    The content of a link is its target, and that of a submodule is in another repository.
+    """
 
     name: bytes
     blob: str
     size_bytes: int
     is_link: bool
+    is_submodule: bool
 
 
 class Git:
@@ -258,15 +262,15 @@ class Git:
             return output.read()
 
     def list_files(self, commit: str, *names: str) -> Iterator[Entry]:
-        """Yield the files and links of a commit, or those below ``names``; no submodules."""
+        """Yield the entries of a commit, or those below ``names``."""
         listing = self.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *names)
         for line in filter(None, listing.split(b"\0")):
             meta, _, name = line.partition(b"\t")
             mode, kind, blob, size = meta.split()
-            if kind == b"blob":
-                # The repository may lack the content; then the size is a word.
-                size_bytes = int(size) if size.isdigit() else 0
-                yield Entry(name, blob.decode(), size_bytes, is_link=mode == b"120000")
+            # The repository may lack the content; then the size is a word.
+            size_bytes = int(size) if size.isdigit() else 0
+            is_link, is_submodule = mode == b"120000", kind == b"commit"
+            yield Entry(name, blob.decode(), size_bytes, is_link, is_submodule)
 
     def read_files(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes]]:
         """Yield the contents of files and links."""
@@ -306,7 +310,8 @@ def _read(git: Git, reference: RemoteReference) -> Content:
     if git.run("cat-file", "-t", reference.version).strip() != b"commit":
         raise FetchError("it is no commit")
     entries = git.list_files(reference.version)
-    files = {each.name.decode("utf-8", "replace"): each for each in entries if not each.is_link}
+    texts = (each for each in entries if not (each.is_link or each.is_submodule))
+    files = {each.name.decode("utf-8", "replace"): each for each in texts}
     selected = selection.select_names(files, reference.path)
     blobs = [files[selection.check_name(path)] for path in selected.values()]
     if sum(blob.size_bytes for blob in blobs) > MAX_BYTES:

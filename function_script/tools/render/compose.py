@@ -65,11 +65,10 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
         xr=_composed_xr(xr, outcome, resources.values(), unready),
         resources=resources,
         events=(*outcome.events, *overridden, *map(_unready_event, unready)),
-        # What has no controller is not Crossplane's to delete.
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
-            if name not in desired and manifests.controller(manifest) is not None
+            if name not in desired
         ),
     )
 

@@ -1,14 +1,18 @@
-"""Selectors of a run that select nothing for a slip: those of requirements, and of Services."""
+"""Names in a run that nothing has: in selectors of requirements and Services, and of ports."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final, Self
 
 from function_script.request import objects
+from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
+from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.validate import builtin, pods
+from function_script.tools.validate import builtin, server_rules
 
 _SERVICE: Final = ("v1", "Service")
 
@@ -19,6 +23,7 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
     They are those of requirements, and of composed Services.
     """
     yield from _find_services(rendering)
+    yield from _find_probes(rendering)
     source = rendering.result.requirements
     if source is None:
         return
@@ -33,14 +38,25 @@ def find_unselected(rendering: Rendering) -> Iterator[Diagnostic]:
 
 
 def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
-    """Yield the Services that select no pods of a pipeline for a slip in their selector alone."""
+    """Yield the Services that select no pods of a pipeline for a slip in their selector alone.
+
+    Of those that select some, their ports are compared with the pods'.
+    """
     resources = rendering.result.resources
-    templates = [*filter(None, map(pods.find_labels, resources.values()))]
+    pods = [pod for pod in map(_Pod.of, resources.values()) if pod.labels]
+    templates = [pod.labels for pod in pods]
     for name, resource in resources.items():
         selector = manifests.texts_at(resource, "spec", "selector")
         if objects.api_version_and_kind(resource) != _SERVICE:
             continue
-        if any(selector.items() <= labels.items() for labels in templates):
+        if selected := [pod for pod in pods if selector.items() <= pod.labels.items()]:
+            names = {port for pod in selected for _, _, ports in pod.containers for port in ports}
+            for index, item in enumerate(manifests.objects_at(resource, "spec", "ports")):
+                port, path = manifests.text_at(item, "targetPort"), ("spec", "ports", index)
+                if selector and port not in {"", *names} and not port.isdecimal():
+                    message = f'the pods that Service "{name}" selects here have no port "{port}"'
+                    hint = suggest(port, tuple(sorted(names)))
+                    yield _note(rendering, name, (*path, "targetPort"), message, hint)
             continue
         for key, value in selector.items():
             others = selector.items() - {(key, value)}
@@ -52,14 +68,54 @@ def _find_services(rendering: Rendering) -> Iterator[Diagnostic]:
             if is_other and _shows_all_pods(rendering):
                 hint = f"{keys.pop()}: {value}"
             if hint is not None:
-                problem = Diagnostic(
-                    message=f'Service "{name}" selects no pods: none composed here has the label '
-                    f"{key}: {value}",
-                    hint=f"they have {hint}",
-                    code=Code("unselected", name),
-                )
-                position = rendering.positions.nearest_line(name, ("spec", "selector", key))
-                yield rendering.positions.show(problem, position and position.span)
+                message = f"selects no pods: none composed here has the label {key}: {value}"
+                place = (name, ("spec", "selector", key))
+                yield _note(rendering, *place, f'Service "{name}" {message}', f"they have {hint}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pod:
+    """The labels of a pod, and its containers with their paths and the names of their ports."""
+
+    labels: Mapping[str, str]
+    containers: Sequence[tuple[objects.Path, Object, frozenset[str]]]
+
+    @classmethod
+    def of(cls, resource: Object) -> Self:
+        above, template = server_rules.find_template(resource)
+        containers = [
+            ((*above, "spec", part, index), container, _list_ports(container))
+            for part in ("initContainers", "containers")
+            for index, container in enumerate(manifests.objects_at(template, "spec", part))
+        ]
+        return cls(labels=manifests.texts_at(template, "metadata", "labels"), containers=containers)
+
+
+def _list_ports(container: Object) -> frozenset[str]:
+    names = (manifests.text_at(each, "name") for each in manifests.objects_at(container, "ports"))
+    return frozenset(filter(None, names))
+
+
+def _find_probes(rendering: Rendering) -> Iterator[Diagnostic]:
+    """Yield the probes of ports that their containers do not have."""
+    for name, resource in rendering.result.resources.items():
+        for above, container, ports in _Pod.of(resource).containers:
+            for probe, handler in product(server_rules.PROBES, ("httpGet", "tcpSocket")):
+                port = manifests.text_at(container, probe, handler, "port")
+                # A number in quotes is refused.
+                if port and port not in ports and not port.isdecimal():
+                    message = f'container "{container.get("name")}" has no port "{port}" to probe'
+                    path, names = (*above, probe, handler, "port"), tuple(sorted(ports))
+                    yield _note(rendering, name, path, message, suggest(port, names))
+
+
+def _note(
+    rendering: Rendering, name: str, path: objects.Path, message: str, hint: str | None
+) -> Diagnostic:
+    """Return a diagnostic at the line that wrote a value of a composed resource."""
+    problem = Diagnostic(message=message, hint=hint, code=Code("unselected", name))
+    position = rendering.positions.nearest_line(name, path)
+    return rendering.positions.show(problem, position and position.span)
 
 
 def _shows_all_pods(rendering: Rendering) -> bool:

@@ -14,7 +14,7 @@ from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.tools import manifests, xrds
 from function_script.tools.render import selectors
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.validate import builtin, pods, wording
+from function_script.tools.validate import builtin, server_rules, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.report import Problem
 
@@ -96,13 +96,14 @@ def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objec
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
     metadata = find_unknown({"metadata": manifest.get("metadata")}, _METADATA, is_builtin=True)
+    metadata += server_rules.compare_metadata(manifest)
     if comparison is None:
         return [*catalog.find_misspelt(*objects.api_version_and_kind(manifest)), *metadata]
-    is_extension = catalog.is_extension(objects.api_version_and_kind(manifest))
-    problems = [*comparison.problems, *pods.compare(manifest), *(metadata if is_extension else [])]
+    problems = [*comparison.problems, *server_rules.compare(manifest), *metadata]
     # Of a fraction that is to be whole, the API server says so twice.
     paths = {each.path for each in problems if each.field != wording.NO_FIELD}
-    return [each for each in problems if each.field != wording.NO_FIELD or each.path not in paths]
+    unique = {(each.path, each.message): each for each in problems}.values()
+    return [each for each in unique if each.field != wording.NO_FIELD or each.path not in paths]
 
 
 def _rate(problem: Problem, manifest: Object, made_up: Collection[str]) -> str:

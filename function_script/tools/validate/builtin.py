@@ -1,7 +1,7 @@
 """Kubernetes' own kinds: their schemas, and what no schema says of them.
 
 The schemas are those of one release, see `VERSION`: all fields with their types, and which are
-required. Values of a field, such as the names of policies, are not in them.
+required. A table adds the values of fields that the API server's code alone knows.
 """
 
 import json
@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
+from function_script.engines.tables import read_rows
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.problems import ProblemList, suggest
@@ -20,6 +21,8 @@ from function_script.tools.validate.report import Problem
 
 _FILE: Final = "kubernetes.json.xz"
 _INT32: Final = 1 << 31
+# A keyword of ours, which a kind without it does not have for certain.
+_CLUSTER_SCOPED: Final = "x-cluster-scoped"
 # The names that `docs/generate/kubernetes_schemas.py` writes.
 _SCALARS: Final[dict[str, Object]] = {
     "any": {structural_schema.PRESERVE: True},
@@ -33,18 +36,6 @@ _SCALARS: Final[dict[str, Object]] = {
     "int-or-text": {structural_schema.INT_OR_STRING: True},
     "quantity": {structural_schema.QUANTITY: True},
 }
-
-
-# Kinds that have no namespace. A schema does not tell it, and a kind that is missing here counts as
-# one with a namespace.
-_CLUSTER_SCOPED: Final = """\
-APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
-ClusterTrustBundle CustomResourceDefinition DeviceClass DeviceTaintRule FlowSchema IPAddress
-IngressClass MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
-Namespace Node PersistentVolume PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass
-ServiceCIDR StorageClass StorageVersionMigration ValidatingAdmissionPolicy
-ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment
-VolumeAttributesClass"""
 # Groups of providers: kinds with a namespace are in others, such as `s3.aws.m.upbound.io`.
 _OF_PROVIDERS: Final = re.compile(
     r"((?:\w+\.)?(?:aws|azure|azuread|gcp)(?=\.upbound)|(?:helm|kubernetes)(?=\.crossplane))"
@@ -109,7 +100,7 @@ def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 def is_cluster_scoped(api_version: str, kind: str) -> bool:
     """Report whether a kind of Kubernetes, or of a known provider, certainly has no namespace."""
-    is_own = kind in _CLUSTER_SCOPED.split() and find_schema(api_version, kind) is not None
+    is_own = (find_schema(api_version, kind) or {}).get(_CLUSTER_SCOPED) is True
     return is_own or find_namespaced_group(api_version) is not None
 
 
@@ -149,7 +140,20 @@ def _load() -> _Release:
     for schema, type_ in zip(schemas, types, strict=True):
         fields: Object = {name: _schema(below, schemas) for name, below in type_["fields"].items()}
         schema |= {"type": "object", "required": [*type_["required"]], "properties": fields}
-    return _Release(data["version"], data["kinds"], schemas)
+    release = _Release(data["version"], data["kinds"], schemas)
+    for api_version, kind, path, keywords in read_rows("kubernetes_values", Path(__file__).parent):
+        # The types of a release are shared: the rows of a Pod count for all templates of pods.
+        *above, name = path.split(".")
+        holder = schemas[int(release.kinds[api_version][kind])]
+        for part in above:
+            field = structural_schema.properties(holder)[part]
+            holder = structural_schema.items(field) or field
+        siblings = structural_schema.properties(holder)
+        # A row without a path is about the kind.
+        changed: Object = {**(siblings[name] if name else holder), **json.loads(keywords)}
+        properties: Object = {**siblings, name: changed}
+        holder |= {"properties": properties} if name else changed
+    return release
 
 
 def _schema(name: str, schemas: Sequence[Object]) -> Object:

@@ -7,6 +7,7 @@ patterns and formats.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
@@ -146,7 +147,9 @@ class _Walk:
             fault = f"should be at least {int(shortest)} chars long"
             yield wording.invalid(path, text, fault)
         elif isinstance(pattern, str) and (fault := self._mismatch(pattern, text, path)):
-            yield wording.invalid(path, text, f"should match '{fault}'")
+            is_number = text.isdecimal() and schema.get(structural_schema.INT_OR_STRING) is True
+            hint = "leave the quotes out, or make it a number" if is_number else None
+            yield replace(wording.invalid(path, text, f"should match '{fault}'"), hint=hint)
 
     def _mismatch(self, pattern: str, text: str, path: str) -> str:
         """Return the pattern if a text does not match it, with the fault of an invalid pattern."""
@@ -177,6 +180,7 @@ class _Walk:
         yield from _check_size(len(items), "Items", schema, path)
         if schema.get("uniqueItems") is True and len(set(map(_key, items))) < len(items):
             yield wording.invalid(path, "", "shouldn't contain duplicates")
+        yield from _check_identities(items, schema, path)
 
     def _check_object(self, value: Object, schema: Object, path: str) -> Iterator[Problem]:
         yield from _check_size(len(value), "Properties", schema, path)
@@ -279,6 +283,24 @@ def _check_number(value: float, schema: Object, path: str) -> Iterator[Problem]:
     if highest is not None and (value > highest or (excludes and value == highest)):
         than = "less than" if excludes else "less than or equal to"
         yield wording.invalid(path, value, f"should be {than} {wording.number(highest)}")
+
+
+def _check_identities(items: list[Value], schema: Object, path: str) -> Iterator[Problem]:
+    """Find items that a set has twice, or that have the keys of another item of a map."""
+    keys, kind = schema.get("x-kubernetes-list-map-keys"), schema.get("x-kubernetes-list-type")
+    if kind not in ("map", "set"):
+        return
+    names = {*map(str, keys)} if isinstance(keys, list) else set()
+    counts: Counter[str] = Counter()
+    for index, item in enumerate(items):
+        identity = item
+        if kind == "map":
+            # An item that is no object has a problem of its own.
+            fields = item if isinstance(item, dict) else {}
+            identity = {key: part for key, part in fields.items() if key in names}
+        counts[_key(identity)] += 1
+        if counts[_key(identity)] > 1 and identity != {}:
+            yield wording.duplicate(structural_schema.at(path, index), identity)
 
 
 def _check_size(size: int, of: str, schema: Object, path: str) -> Iterator[Problem]:

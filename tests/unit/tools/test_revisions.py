@@ -57,6 +57,17 @@ def test_folder_at_a_revision_has_the_bytes_of_its_commit() -> None:
     assert Path("platform/a.yaml").read_text() == "new: 1\n"
 
 
+@pytest.mark.parametrize(("folder", "is_read"), [("", True), ("programs/", False)])
+def test_submodule_with_programs_is_an_error(folder: str, *, is_read: bool) -> None:
+    """The commit has none of its files, and a step may run all files of a folder."""
+    entry = f"160000,{git('rev-parse', 'HEAD')},platform/{folder}sub"
+    git("update-index", "--add", "--cacheinfo", entry)
+    git("commit", "--quiet", "--message", "two")
+    expected = nullcontext() if is_read else pytest.raises(InputError, match="is a submodule")
+    with expected, revisions.open_version("HEAD", [Path("platform")]) as version:
+        assert (version.paths[0] / "a.yaml").is_file()
+
+
 def test_name_of_a_path_is_that_path() -> None:
     Path("before").mkdir()
     with revisions.open_version("before", [Path("platform")]) as version:

@@ -328,6 +328,18 @@ def test_key_of_the_context_that_functions_share(tmp_path: Path, text: str) -> N
         assert [e.diagnostic.hint for e in findings if e.rule.endswith("-field")] == hints
 
 
+@pytest.mark.parametrize("text", KEYS.values(), ids=KEYS)
+def test_key_of_the_context_that_another_step_has_may_be_written_there(
+    tmp_path: Path, text: str
+) -> None:
+    key = ENVIRONMENT.replace("environment", "environments")
+    writer = script(f'return {{"context": {{"{key}": 1}}}}')
+    file = tmp_path / "composition.yaml"
+    file.write_text(composition(writer, text.replace("%s", key)))
+    findings = check.check([str(file)]).findings
+    assert [each for each in findings if each.rule.endswith("-field")] == []
+
+
 CONDITIONS = {
     "starlark": script('return is_ready(get_observed(req, "a"), "%s")'),
     "starlark-getter": script('return get_condition(get_observed(req, "a"), "%s")["status"]'),

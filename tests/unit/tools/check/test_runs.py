@@ -478,6 +478,65 @@ def test_script_that_writes_metadata_and_fails_is_found_with_an_xr_at_hand(
     assert [each.rule for each in _check(file, pool).findings] == ["failing-run"]
 
 
+_RECURSION = ["def add(x):", "    return add(x)"]
+LIMITS = {
+    "functions": (_STARLARK, _script(*_RECURSION, "add(1)"), ["failing-run"]),
+    "functions-with-data": (
+        _STARLARK,
+        _script(*_RECURSION, 'if get_environment(req, "a", True): add(1)'),
+        [],
+    ),
+    "items": (_GO, "{{ until 10000000 }}\n" + _CONFIG, ["failing-run"]),
+    # What is too slow on this machine may be fast enough on a server.
+    "time": (_STARLARK, _script("for i in range(1000000000):", "    i += 1"), ["doubtful"]),
+}
+
+
+@pytest.mark.parametrize(("kind", "program", "rules"), LIMITS.values(), ids=LIMITS)
+def test_program_that_needs_too_much_for_any_xr_is_a_finding(
+    kind: str, program: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, kind, program)
+    # On a busy machine, the time of a run that waits may end before its CPU time does.
+    limited = f"kind: {kind}\n      limits: {{timeout: 500ms}}\n"
+    file.write_text(file.read_text().replace(f"kind: {kind}\n", limited))
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    findings = _check(file, pool, variants=1).findings
+    assert [each.rule for each in findings if each.diagnostic.kind == "limit"] == rules
+
+
+_CREDENTIALS = """\
+    credentials:
+    - {name: db, source: Secret, secretRef: {namespace: a, name: b}}
+    input:
+      credentials: [db]
+"""
+_USER = {
+    _GO: "{{ $user := index .credentials.db.data.user }}\n",
+    _JINJA: "{% set user = credentials.db.data.user %}\n",
+}
+WITH_SECRETS = {
+    "yaml": (_CONFIG + "   y: a\n", ["failing-run"]),
+    "schema": (_CONFIG + _WORKLOAD + "  replicas: a\n", ["schema"]),
+    "yaml-of-a-value": (_CONFIG + "  y: {% $user %}\n   z: a\n", []),
+    "failure": (_CONFIG + "  y: {% fromJson $user | quote %}-{% $spec.size %}\n", []),
+}
+
+
+@pytest.mark.parametrize("kind", _USER)
+@pytest.mark.parametrize(("program", "rules"), WITH_SECRETS.values(), ids=WITH_SECRETS)
+def test_program_with_credentials_that_are_not_at_hand_is_judged_by_what_it_writes_out(
+    kind: str, program: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    if kind == _JINJA:
+        program = program.replace("fromJson $user", "user | from_json").replace("$", "")
+    text = _USER[kind] + program.replace("{%", "{{").replace("%}", "}}")
+    file = _place(tmp_path, kind, text)
+    file.write_text(file.read_text().replace("    input:\n", _CREDENTIALS))
+    findings = _check(file, pool).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+
+
 _OUTSIDE = 'status = get_environment(req, "status", {})'
 _HELPER = ["def add(name, status):", "    return name"]
 # Each fails whatever is observed, and reads what is not at hand.
@@ -954,7 +1013,7 @@ def main(req):
 
 _LISTED = "no run reached this line"
 FORMS = {
-    "text": ([], f"Not reached: 5 lines, or what follows\n  {{file}}: {_LISTED}"),
+    "text": ([], f"Not reached: code at 5 lines, or after it\n  {{file}}: {_LISTED}"),
     "line": (["--diagnostics", "line"], f"{{file}}: info: {_LISTED}"),
     "json": (["--diagnostics", "json"], '{{"severity": "info", "rule": "unreached"'),
     "report": (["--output", "json"], '"notReached": ['),

@@ -46,7 +46,7 @@ def test_number_of_processes_follows_that_of_xrs(
     allowed = Project.of([project], allowed=None)
     os.mkfifo(project / "pipe")
     sides = Sides(pool, allowed, renderer.Options(), [])
-    planner = Planner(cluster, sides, load(project / "new", allowed, sides, None))
+    planner = Planner(cluster, sides, load(project / "new", allowed, sides, cluster))
     assert planner.count_processes([project]) == count
     # It can be read once.
     assert planner.count_processes([project, project / "pipe"]) == 1

@@ -131,6 +131,22 @@ def test_object_belongs_to_its_kind_and_resource_name(
     assert [text for text in texts if text not in printed] == []
 
 
+CONTROLLERS = {"none": (None, 1), "the XR": ("uid-demo", 1), "another object": ("b", 0)}
+
+
+@pytest.mark.parametrize(("uid", "count"), CONTROLLERS.values(), ids=CONTROLLERS)
+def test_object_goes_unless_another_one_controls_it(
+    plan: Plan, uid: str | None, count: int
+) -> None:
+    """Crossplane does not see that one, whatever the XR refers to."""
+    live = buckets()
+    owner = {**live[1]["metadata"]["ownerReferences"][0], "uid": uid}
+    live[1]["metadata"]["ownerReferences"] = [owner] if uid else []
+    plan.change(("range(spec.count)", "range(spec.count - 1)"))
+    text = plan(xr(), *live)
+    assert f"Plan: 0 to add, 0 to change, {count} to destroy.\n1 XR looked at.\n" in text
+
+
 def test_program_that_fails_after_the_change_is_no_change(plan: Plan) -> None:
     plan.change(("spec.region", "spec.regoin"))
     text = plan(xr(), *buckets(), flags=("--fail-on", "invalid"), code=exit_codes.REPORTED)

@@ -1,7 +1,10 @@
 """Plans of XRs that depend on what the change makes of other XRs."""
 
 import pytest
+import yaml
 from support.plans import COMPOSITION, Plan, buckets, xr
+
+from function_script.request.values import Object
 
 SHARED = """\
         {% endfor %}
@@ -42,21 +45,92 @@ SELECTORS = {
 }
 
 
+def require(selector: str) -> str:
+    """Return another Composition, of which a step requires something."""
+    item = f"      - {{requirementName: b, {selector}}}\n"
+    required = f"    requirements:\n      requiredResources:\n{item}"
+    other = COMPOSITION.replace("name: buckets", "name: others")
+    return other.replace("    input:\n", f"{required}    input:\n")
+
+
+def reader() -> list[Object]:
+    """An XR of the other Composition, with its object."""
+    return [xr("other", 1, compositionRef={"name": "others"}), *buckets("other", 1)]
+
+
 @pytest.mark.parametrize(("selector", "is_unknown"), SELECTORS.values(), ids=SELECTORS)
 def test_object_that_a_step_requires_and_another_xr_edits_is_unknown(
     plan: Plan, selector: str, *, is_unknown: bool
 ) -> None:
     """The XR is reconciled again when that has changed. Its own changes are in the plan, too."""
-    item = f"      - {{requirementName: b, {selector}}}\n"
-    required = f"    requirements:\n      requiredResources:\n{item}"
-    other = COMPOSITION.replace("name: buckets", "name: others")
-    other = other.replace("    input:\n", f"{required}    input:\n")
+    other = require(selector)
     plan.write("others.yaml", other, other.replace("size: 1", "size: 3"))
     plan.change(("size: 1", "size: 2"))
-    reader = xr("other", 1, compositionRef={"name": "others"})
     live = buckets(count=1)
     live[0]["metadata"]["labels"] = {"team": "a"}
-    text = plan(xr(count=1), *live, reader, *buckets("other", 1))
+    text = plan(xr(count=1), *live, *reader())
     reason = 'a step requires Bucket "demo-0", which the change of another XR edits'
     assert (f"unknown: {reason}\n  = XBucket/other\n" in text) == is_unknown
     assert "Plan: 0 to add, 2 to change, 0 to destroy.\n" in text
+
+
+def test_object_that_gets_other_labels_may_be_required(plan: Plan) -> None:
+    """Before the change, the selector does not select it."""
+    plan.change(("          annotations:", "          labels: {team: b}\n          annotations:"))
+    composition = yaml.safe_load(require(f"{BUCKET}, matchLabels: {{team: b}}"))
+    text = plan(xr(), *buckets(), *reader(), composition)
+    assert 'unknown: a step requires Bucket "demo-0", which the change of another XR' in text
+
+
+def test_object_of_an_unknown_xr_may_be_required(plan: Plan) -> None:
+    """What becomes of it is not known, whatever the change of its XR is."""
+    plan.change(("size: 1", "size: 2"))
+    # Nothing says whose field it is.
+    live = buckets()
+    live[1]["metadata"]["annotations"] = {}
+    composition = yaml.safe_load(require(f"{BUCKET}, name: demo-0"))
+    text = plan(xr(), *live, *reader(), composition)
+    assert 'unknown: a step requires Bucket "demo-0", which an unknown XR may edit\n' in text
+    assert text.endswith("2 XRs looked at, 2 unknown.\n")
+
+
+def run_elsewhere(composition: str) -> str:
+    """Return a Composition whose function nothing here runs."""
+    other = composition.replace("function-script", "other")
+    return other.replace("script.fn.crossplane.io/v1beta1", "other.example.org/v1")
+
+
+READS = 'a step requires Bucket "demo-1", which the change of another XR edits'
+CANNOT = "a step may require what the change edits, and it cannot be rendered"
+# A step of a Composition that the change does not have, and the reason for its XR to be unknown.
+READERS = {
+    "all": (require(BUCKET), READS),
+    "by name": (require(f"{BUCKET}, name: demo-1"), READS),
+    "another name": (require(f"{BUCKET}, name: other-0"), None),
+    "not there": (require(f"{BUCKET}, name: absent"), None),
+    "another function": (run_elsewhere(require(BUCKET)), CANNOT),
+    "of another kind": (
+        run_elsewhere(
+            require("apiVersion: v1, kind: ConfigMap").replace("kind: Bucket", "kind: Store")
+        ),
+        None,
+    ),
+    "nothing": (require(BUCKET).replace("requirements", "requests"), None),
+}
+
+
+@pytest.mark.parametrize(("composition", "reason"), READERS.values(), ids=READERS)
+def test_xr_that_requires_what_the_change_of_other_compositions_edits_is_unknown(
+    plan: Plan, composition: str, reason: str | None
+) -> None:
+    plan.change(("range(spec.count)", "range(spec.count - 1)"))
+    text = plan(xr(), *buckets(), *reader(), yaml.safe_load(composition))
+    assert "Plan: 0 to add, 0 to change, 1 to destroy.\n" in text
+    assert text.endswith("2 XRs looked at, 1 unknown.\n" if reason else "1 XR looked at.\n")
+    assert reason is None or f"unknown: {reason}" in text, text
+
+
+def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) -> None:
+    plan.change(("range(spec.count)", "range(spec.count + 1)"))
+    text = plan(xr(), *buckets(), *reader(), yaml.safe_load(require(BUCKET)))
+    assert "unknown: a step requires Bucket ?, which the change of another XR edits\n" in text

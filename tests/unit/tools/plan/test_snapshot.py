@@ -159,6 +159,32 @@ def test_objects_of_a_cluster_add_no_flags(kubectl: Path) -> None:
     assert sum("evil" in names for _, names in calls) == 2
 
 
+def test_kind_in_two_versions_is_read_once(kubectl: Path) -> None:
+    """It may change between the two commands, and a dump has one state of an object."""
+    objects = cluster()
+    for number, version in enumerate(("v1", "v1beta1")):
+        metadata = {"name": "b", "resourceVersion": str(number)}
+        bucket = {"apiVersion": f"s3.example.org/{version}", "kind": "Bucket", "metadata": metadata}
+        objects[f"Bucket.{version}.s3.example.org"] = [bucket]
+    old = {"apiVersion": "s3.example.org/v1beta1", "kind": "Bucket", "name": "b"}
+    objects["xs.example.org"][0]["spec"]["crossplane"]["resourceRefs"].append(old)
+    Path("objects.json").write_text(json.dumps(objects))
+    assert snapshot(kubectl) == 0
+    versions = [each["apiVersion"] for each in read_objects() if each["kind"] == "Bucket"]
+    assert versions == ["s3.example.org/v1"]
+
+
+def test_xrs_are_read_in_the_version_of_their_compositions(kubectl: Path) -> None:
+    """Kubectl would print them in the newest one."""
+    objects = cluster()
+    versions = [{"name": "v2"}, {"name": "v1", "referenceable": True}]
+    objects[XRDS][0]["spec"]["versions"] = versions
+    objects["xs.v1.example.org"] = objects.pop("xs.example.org")
+    Path("objects.json").write_text(json.dumps(objects))
+    assert snapshot(kubectl) == 0
+    assert "x" in [each["metadata"]["name"] for each in read_objects()]
+
+
 def test_namespace_takes_the_place_of_all(kubectl: Path) -> None:
     assert snapshot(kubectl, "--namespace", "team") == 0
     calls = Path("calls").read_text()

@@ -7,6 +7,7 @@ from support.function_servers import serving
 from support.plans import COMPOSITION, HEAD, Plan, buckets, xr
 
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.values import Object
 
 LIVE = [xr(count=1), *buckets(count=1)]
 BUCKET = """\
@@ -56,9 +57,9 @@ def plan_stages(plan: Plan, old: str, new: str) -> str:
 
 @pytest.mark.parametrize(("program", "expected"), STAGES.values(), ids=STAGES)
 def test_later_reconciles_are_announced(plan: Plan, program: str, expected: list[str]) -> None:
-    """A plan without the flag has the changes of the next reconcile alone."""
+    """A plan without the flag has those of the next reconcile, and what goes later."""
     plan.write("composition.yaml", HEAD + OLD, HEAD + program)
-    at_once = [each for each in expected if not each.endswith(" later")]
+    at_once = [each for each in expected if "later" not in each or each.startswith("destroy")]
     for flags, announced in ((("--until-ready",), expected), ((), at_once)):
         (row,) = plan.find_rows(*LIVE, flags=flags)
         changes = [
@@ -69,6 +70,18 @@ def test_later_reconciles_are_announced(plan: Plan, program: str, expected: list
         assert sorted(changes) == announced
 
 
+def test_resource_that_goes_because_another_one_is_gone_is_announced(plan: Plan) -> None:
+    """The next reconcile still has it."""
+    other = BUCKET.format(name="bucket-1", size=1)
+    waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", other)
+    plan.write("composition.yaml", HEAD + OLD + waiting, HEAD + waiting)
+    status: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
+    text = plan(xr(), *({**each, "status": status} for each in buckets()))
+    assert 'destroy: 1 object of 1 XR: Bucket "demo-0"\n' in text
+    assert 'destroy: 1 object of 1 XR, later: Bucket "demo-1"\n' in text
+    assert "Plan: 0 to add, 0 to change, 2 to destroy.\n" in text
+
+
 def test_resource_that_goes_between_two_reconciles_is_unknown(plan: Plan) -> None:
     """The first and the last reconcile have it."""
     waiting = LATER.replace("BODY", LAST)
@@ -76,6 +89,13 @@ def test_resource_that_goes_between_two_reconciles_is_unknown(plan: Plan) -> Non
     between = f"        {{% if {last} %}}\n{OLD}        {{% endif %}}\n"
     text = plan_stages(plan, OLD, NEW + waiting + between)
     reason = 'a later reconcile destroys "bucket-0", and another one adds it'
+    assert text.startswith(f"unknown: {reason}\n  = XBucket/demo\n")
+
+
+def test_resource_that_is_there_between_two_reconciles_is_unknown(plan: Plan) -> None:
+    """Neither the XR before nor the last reconcile has it."""
+    text = plan_stages(plan, OLD, OLD + NEW + UNLESS.replace("BODY", LAST))
+    reason = 'a later reconcile destroys "last", and another one adds it'
     assert text.startswith(f"unknown: {reason}\n  = XBucket/demo\n")
 
 

@@ -141,7 +141,7 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path, pool: Pool) -> Non
         project = Project.of([tmp_path], allowed=None)
         dump = dump_of(core, old)
         sides = Sides(pool, project, renderer.Options(), [])
-        (plan,) = Planner(dump, sides, load(tmp_path, project, sides, None)).plan()
+        (plan,) = Planner(dump, sides, load(tmp_path, project, sides, dump)).plan()
         assert plan.verdict in {"planned", "unchanged"}, plan
         assert not plan.drift
         before = live(core)

@@ -75,7 +75,7 @@ def test_xr_is_composed() -> None:
     ]
 
 
-def test_undesired_resource_is_deleted_if_the_xr_controls_it() -> None:
+def test_undesired_resource_is_deleted_also_if_nobody_controls_it() -> None:
     owner = {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo", "uid": "u"}
     labels = {"crossplane.io/composite": "demo", "mine": "x"}
     controlled = observed(
@@ -84,7 +84,8 @@ def test_undesired_resource_is_deleted_if_the_xr_controls_it() -> None:
     xr = {**XR, "metadata": {**XR["metadata"], "uid": "u"}}
     free = observed("free", name="free")
     output, _ = composed(step(ONE), composite_resource=xr, observed_resources=[controlled, free])
-    (deleted,) = output["deletedResources"]
+    other, deleted = output["deletedResources"]
+    assert other["metadata"]["name"] == "free"
     assert deleted["metadata"]["name"] == "old"
     assert deleted["metadata"]["labels"] == {"mine": "x"}
 

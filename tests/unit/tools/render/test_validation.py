@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
+import yaml
 from support import one_step
 from support.commands import Run
 
@@ -102,6 +103,15 @@ STATEFUL = (
   - {metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}
 """
 )
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: service}}
+spec:
+  selector: {app: web}
+  ports: [{port: 80, targetPort: htp}]
+"""
+METADATA = "{annotations: {script.fn.crossplane.io/composition-resource-name: it}}"
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = one_step.crd(
@@ -222,7 +232,7 @@ ROWS = {
     "two-volumes-of-one-name": (
         _WITH_VOLUMES.replace("name: other", "name: data"),
         "volumes: ",
-        'invalid resource "web": spec.template.spec.volumes[1].name: Duplicate value: "data"',
+        'invalid resource "web": spec.template.spec.volumes[1]: Duplicate value: {"name":"data"}',
         "Deployment of apps/v1",
     ),
     "schedule-of-four-fields": (
@@ -230,6 +240,30 @@ ROWS = {
         "schedule: ",
         'invalid resource "job": spec.schedule: Invalid value: "0 3 * *"',
         "expected exactly 5 fields, found 4",
+    ),
+    "key-of-a-label": (
+        BUCKET.replace("spec:", "  labels: {a b: c}\nspec:").replace("7", "a"),
+        "labels: ",
+        'invalid resource "bucket": metadata.labels["a b"]: Invalid value: "a b"',
+        "a key is a name of letters",
+    ),
+    "probe-of-a-port-that-is-not-there": (
+        _WITH_VOLUMES.replace(
+            "        image: nginx\n",
+            "        ports: [{name: http, containerPort: 80}]\n"
+            "        readinessProbe: {httpGet: {port: htp}}\n",
+        ),
+        "readinessProbe: ",
+        'container "web" has no port "htp" to probe',
+        'did you mean "http"?',
+    ),
+    "port-of-a-service-that-no-pod-has": (
+        f"{_WITH_VOLUMES}---\n{SERVICE}".replace(
+            "        image: nginx\n", "        ports: [{name: http, containerPort: 80}]\n"
+        ),
+        "ports: [{port",
+        'the pods that Service "service" selects here have no port "htp"',
+        'did you mean "http"?',
     ),
     "metadata-of-an-extension": (
         BUCKET.replace("spec:", "  label: {a: b}\nspec:").replace("7", "a"),
@@ -317,7 +351,31 @@ def test_problem_is_a_warning_at_its_line(
     assert (quiet.out, quiet.err) == (printed.out, "")
 
 
+NATIVE = yaml.safe_load(Path(__file__).with_name("native_mistakes.yaml").read_text())
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_mistake_that_an_api_server_refuses_is_a_warning_at_its_line(
+    name: str, tmp_path: Path, run: Run
+) -> None:
+    *version, kind = NATIVE[name]["of"].split()
+    head = f"apiVersion: {(version or ['v1'])[0]}\nkind: {kind}\nmetadata: {METADATA}\n"
+    write(tmp_path, head + NATIVE[name]["manifest"])
+    err = run("render", tmp_path).err
+    last = len((tmp_path / "composition.yaml").read_text().splitlines())
+    assert (err.count("warning: "), NATIVE[name]["says"] in err) == (1, True)
+    assert f"composition.yaml:{last}:" in err
+
+
 VALID = {
+    "ports-of-two-containers": _WITH_VOLUMES.replace(
+        "        image: nginx\n",
+        "        ports: [{name: http, containerPort: 80, protocol: ''}]\n"
+        "        livenessProbe: {httpGet: {port: http}}\n",
+    )
+    + f"      - {{name: b, image: c}}\n---\n{SERVICE.replace('htp', 'http')}",
+    "service-of-other-pods": SERVICE,
+    "headless-service": SERVICE.replace("ports: [{port: 80, targetPort: htp}]", "clusterIP: None"),
     "volumes": _WITH_VOLUMES,
     "volumes-of-claims": STATEFUL,
     "job": JOB.replace("spec: {containers", "spec: {restartPolicy: Never, containers"),

@@ -84,8 +84,8 @@ BAD = {
     ),
     "required-spec": (made("apps/v1", "Deployment"), "spec: Required value"),
     "int32": (
-        made("v1", "Service", "spec: {ports: [{port: 4000000000}]}"),
-        "spec.ports[0].port in body should be less than or equal to 2.147483647e+09",
+        made("apps/v1", "ReplicaSet", "spec: {selector: {}, replicas: 4000000000}"),
+        "spec.replicas in body should be less than or equal to 2.147483647e+09",
     ),
     "time": (
         made(

@@ -93,6 +93,20 @@ PROBLEMS = {
         [1, 1.0],
         'a: Invalid value: "": a in body shouldn\'t contain duplicates',
     ),
+    "item-of-a-set": (
+        {"type": "array", "x-kubernetes-list-type": "set"},
+        ["x", 1, "1", "x"],
+        'a[3]: Duplicate value: "x"',
+    ),
+    "keys-of-a-map": (
+        {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["x"],
+        },
+        [{"x": 1, "y": 1}, {"x": 2}, {"x": 1, "y": 2}],
+        'a[2]: Duplicate value: {"x":1}',
+    ),
     "too-many": (
         {"type": "array", "maxItems": 1},
         [1, True],
