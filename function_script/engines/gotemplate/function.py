@@ -9,7 +9,7 @@ names; they fail with CallError (errors.py).
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property
+from functools import cache
 from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Final, Protocol, TypedDict, TypeVar, Unpack, cast
@@ -47,7 +47,13 @@ class Accepts(Enum):
     MISSING_AND_RETURNS_IT = "missing and returns it"
 
 
-@dataclass(frozen=True, kw_only=True)
+# The compiler asks for them at each argument of a call.
+@cache
+def _split_types(parameters: str) -> tuple[str, ...]:
+    return tuple(word.removesuffix("...") for word in parameters.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
     """A function by the name that templates call.
 
@@ -93,10 +99,10 @@ class Function:
     takes: str = ""
     summary: str = ""
 
-    @cached_property
+    @property
     def parameter_types(self) -> tuple[str, ...]:
         """The types in ``parameters`` without the dots."""
-        return tuple(word.removesuffix("...") for word in self.parameters.split())
+        return _split_types(self.parameters)
 
     @property
     def variadic(self) -> bool:
