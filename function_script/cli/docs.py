@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -43,18 +44,25 @@ def docs(name: str | None) -> None:
 
     group = click.get_current_context().find_root().command
     if not isinstance(group, click.Group) or name is None:
-        terminal.echo(manual.list_groups(), nl=False)
+        _print(manual.list_groups())
         return
     flags = _describe_flags(group)
     command = group.commands.get(name)
     if command is None:
-        terminal.echo(manual.describe(name, flags), nl=False)
+        _print(manual.describe(name, flags))
     else:
         help_ = f"function-script {name} --help"
         terminal.echo(f"Command {name}\n\n  {command.get_short_help_str()}\n  {help_}")
         # The names that are the same, or have the word.
         with suppress(InputError):
-            terminal.echo(f"\n{manual.describe(name, flags)}", nl=False)
+            _print(f"\n{manual.describe(name, flags)}")
+
+
+def _print(text: str) -> None:
+    """Print lines, folded where a terminal would break them in the middle of a word."""
+    from function_script.tools import console  # noqa: PLC0415 - as above
+
+    terminal.echo(console.fold(text, console.columns_of(sys.stdout)), nl=False)
 
 
 def _describe_flags(group: click.Group) -> tuple[Entry, ...]:

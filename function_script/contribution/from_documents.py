@@ -216,6 +216,13 @@ def _read(
     return model.Contribution()
 
 
+def _is_almost_meta(document: Object, dialect: Dialect) -> bool:
+    """Report whether a document has another group of meta documents, or the group of inputs."""
+    api_version, kind = objects.api_version_and_kind(document)
+    is_own = api_version.startswith(f"{dialect.annotations.prefix}/")
+    return bool(_META_GROUP.match(api_version)) or (is_own and kind in dialect.kinds)
+
+
 def _reject_nameless(
     document: ObjectReader, xr: Object, annotations: dict[str, str], dialect: Dialect
 ) -> None:
@@ -233,7 +240,7 @@ def _reject_nameless(
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
-    elif _META_GROUP.match(str(document.value.get("apiVersion"))):
+    elif _is_almost_meta(document.value, dialect):
         problem = f"this is not a meta document of {dialect.meta_api_version}"
         hint, code = f"write apiVersion: {dialect.meta_api_version}", Code("nameless", "apiVersion")
     else:

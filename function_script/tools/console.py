@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shutil
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TextIO, TypeAlias
@@ -25,6 +27,8 @@ Entry: TypeAlias = tuple[str, diagnostics.Diagnostic]
 # A platform's limit, less what is around the report.
 _MAX_COMMENT: Final = 60_000
 _MAX_NAMES: Final = 3
+# What stands before the last column of a line: its indentation, and the names of a table.
+_MARGIN: Final = re.compile(r" *(?:\S+(?: \S+)*  +)?")
 _COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
 
@@ -53,6 +57,25 @@ def to_text(
 ) -> str:
     """Return the problems' frames with an empty line between them; no newline at the end."""
     return "\n\n".join(to_frame(each, columns=columns, colourful=colourful) for each in problems)
+
+
+def fold(text: str, columns: int | None) -> str:
+    """Break longer lines at blanks, and go on below the last column of the line."""
+    if columns is None:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        margin = _MARGIN.match(line)
+        width = margin.end() if margin else 0
+        indent = " " * (width if width <= columns // 2 else 4)
+        lines += textwrap.wrap(
+            line,
+            columns,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [line]
+    return "\n".join(lines)
 
 
 def to_frame(

@@ -103,9 +103,11 @@ def describe(name: str, flags: Sequence[Entry] = ()) -> str:
     if not texts and members:
         return _list(members)
     is_ours = bool(texts)
-    if corrections := habits.describe(name):
+    # Templates write Helm's objects with a dot: .Release.Name
+    word = name if is_ours or name[:1] != "." else name.split(".")[1]
+    if corrections := habits.describe(word):
         lines = [f"  {_plain(line)}\n" for line in corrections]
-        title = "The same in each language" if is_ours else f"{name}, a name of another language"
+        title = "The same in each language" if is_ours else f"{word}, a name of another language"
         texts.append(f"{title}\n\n{''.join(lines)}")
     if not is_ours and (others := _find_with(name, every)):
         texts.append(_list(others))
@@ -204,6 +206,8 @@ def _document_entries() -> Iterator[Entry]:
             section="annotations",
             summary=f"{annotation.meaning[:1].upper()}{annotation.meaning[1:]}.",
             details=(_plain(f"Values: {annotation.values}"),),
+            # A script's response has the same, as Python writes names.
+            aliases=(annotation.name.replace("-", "_"),),
         )
     yield Entry(
         name=CAPTURE,

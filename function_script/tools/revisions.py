@@ -10,11 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools.remote import git, selection
+from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
+
+if TYPE_CHECKING:
+    from function_script.tools.remote import git
 
 _MAX_BYTES: Final = 256 << 20
 # With a line for each file.
@@ -78,6 +81,8 @@ def _read(name: str, path: Path, target: Path, home: Path) -> Path:
 
     ``home`` is a directory without anything. Raises FetchError.
     """
+    from function_script.tools.remote import git  # noqa: PLC0415 - slow, for a revision alone
+
     folder = path if path.is_dir() else path.parent
     environment = git.isolate(home, _SETTINGS)
     command = git.Git([git.find_program()], folder, environment, _MAX_OUTPUT_BYTES)
@@ -112,7 +117,7 @@ def _read(name: str, path: Path, target: Path, home: Path) -> Path:
     return result
 
 
-def _list_files(command: git.Git, commit: str, *names: str) -> Iterator[git.Entry]:
+def _list_files(command: "git.Git", commit: str, *names: str) -> Iterator["git.Entry"]:
     """Yield files and links. Raises FetchError for a submodule that may have programs."""
     for entry in command.list_files(commit, *names):
         name = os.fsdecode(entry.name)

@@ -56,6 +56,7 @@ COMMANDS = {
     ("server/metrics.py", "--remote-allow"): ("serve",),
     ("server/remote_programs.py", "--remote-allow"): ("serve",),
     ("testing/plugin.py", "--seed-file"): ("test",),
+    ("tools/cases/runner.py", "--update"): ("test",),
     ("tools/check/rules.py", "--program-root"): ("check",),
     ("tools/check/rules.py", "--seed-file"): ("serve",),
     ("tools/check/runs.py", "--variant"): ("check",),

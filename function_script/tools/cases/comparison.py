@@ -193,7 +193,7 @@ def nearest_hint(near: str | None, candidates: Object) -> str | None:
 def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
     """Yield every mismatch of a step that succeeded; ``actual`` is its outcome as an object."""
     if expected.error:
-        message = "error: expected, but nothing failed"
+        message = "expected an error, but nothing failed"
         yield Mismatch(at=("error",), message=message)
         return
     yield from find_mismatches(actual, expected.partial)
@@ -230,7 +230,7 @@ def compare_error(error: FatalError, expected: Expectation) -> Iterator[Mismatch
     text = "\n".join(frames)
     for index, part in enumerate(expected.error):
         if part not in text:
-            message = f"error: expected {to_text(part)} in the failure below"
+            message = f"expected an error with {to_text(part)}, which the failure below lacks"
             yield Mismatch(at=("error", index), message=message)
 
 

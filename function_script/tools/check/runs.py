@@ -55,6 +55,7 @@ from function_script.tools.render.validation import validate
 from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
+_NO_RUNTIME: Final = "name its package in functions.yaml; without --run-functions no run has it"
 _XR: Final = ("observed", "composite", "resource", "spec")
 _STATUS: Final = (*_XR[:-1], "status")
 # Fields of every XR.
@@ -177,6 +178,14 @@ def find(
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
     file = loading.find_functions(author_positions.file_of(subject.document).parent)
+    rendering = renderer.Options(
+        timeout_seconds=_TIMEOUT_SECONDS,
+        is_quiet=True,
+        servers=servers,
+        allows_addresses=options.runs_others,
+    )
+    pipeline = steps.parse(subject.document.value)
+    origin = Origin(document=subject.document, programs=subject.programs)
     try:
         manifests_ = functions.load(
             file,
@@ -184,23 +193,21 @@ def find(
             lambda problem, _: report.add(rules.UNREAD, [problem]),
             skips_others=True,
         )
+        index = functions.FunctionIndex(
+            manifests=manifests_ or [], options=rendering, is_confined=not options.runs_others
+        )
+        runtimes = index.find_runtimes(pipeline)
     except FatalError as error:
-        report.add(rules.COMPOSITION, error.diagnostics)
+        # The command has no flag that says how a function runs.
+        problems = [
+            replace(each, hint=_NO_RUNTIME) if each.code else each for each in error.diagnostics
+        ]
+        report.add(rules.COMPOSITION, map(origin.locate_field, problems))
         return
-    rendering = renderer.Options(
-        timeout_seconds=_TIMEOUT_SECONDS,
-        is_quiet=True,
-        servers=servers,
-        allows_addresses=options.runs_others,
-    )
-    index = functions.FunctionIndex(
-        manifests=manifests_ or [],
-        options=rendering,
-        is_confined=not options.runs_others,
-    )
-    pipeline = steps.parse(subject.document.value)
     misspelt = functions.find_misspelt(pipeline, index)
     report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
+    calls = zip(pipeline, runtimes, strict=True) if sequences else ()
+    report.unreached += _find_left_out(origin, calls)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
@@ -232,12 +239,21 @@ def find(
     else:
         for finding in branches.find_unreached():
             doubts.setdefault(finding.place, finding)
-        report.findings += _find_misspelt_resources(
-            subject, index.find_runtimes(pipeline), results.values(), places
-        )
+        report.findings += _find_misspelt_resources(subject, runtimes, results.values(), places)
     report.unreached += (
         finding for place, finding in doubts.items() if place not in reported | places
     )
+
+
+def _find_left_out(
+    origin: Origin, calls: Iterable[tuple[steps.Step, Runtime]]
+) -> Iterator[Finding]:
+    """Yield the steps that count as checked, by their input's schema, and that no run has."""
+    for step, runtime in calls:
+        if isinstance(runtime, Skip) and step_inputs.find_schema(step.input or {}, step.function):
+            message = f"{step.function} runs only with --run-functions"
+            problem = Diagnostic(message=message, field=step.name_field)
+            yield Finding.of(rules.UNREACHED, origin.locate_field(problem), step.name)
 
 
 def _add_credentials(run: Run, subject: Subject, pipeline: Iterable[steps.Step]) -> Run:
@@ -477,7 +493,8 @@ def _judge(
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in error.diagnostics]
+        problems = map(origin.locate_field, error.diagnostics)
+        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in problems]
     branches.add(rendering.positions)
     unselected = [
         Finding.of(rules.DOUBTFUL, run.note(problem))

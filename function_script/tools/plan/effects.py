@@ -102,7 +102,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         and (part := structural_schema.find(schema, place)) is not None
         and part.get("nullable") is not True
     ]
-    if schema and changes:
+    if changes:
         violations, skipped = xr_validation.find_refusals(manifest | unchanged, live, schema)
         if skipped:
             raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
@@ -133,6 +133,8 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     Kubernetes' own kinds a cluster has is not known.
     """
     type_ = objects.api_version_and_kind(manifest)
+    if not catalog.is_extension(type_) and (versions := catalog.list_versions(*type_)):
+        return [f"{type_[1]}: it has {' and '.join(versions)}, and no {type_[0]}"]
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
     problems = [] if comparison is None else comparison.problems
     return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]

@@ -282,7 +282,7 @@ def find_misspelt(steps: Iterable[Step], index: FunctionIndex) -> Iterator[Diagn
         if near is not None and _find_manifest(step, index.manifests or ()) is None:
             yield Diagnostic(
                 message=f'cannot run step "{step.name}": no Function is named "{function.name}"',
-                field=_name_field(step),
+                field=step.name_field,
                 hint=f'did you mean "{near}"?',
             )
 
@@ -312,15 +312,11 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
         hints.insert(0, f'functions.yaml needs a Function "{name}" with spec.package')
     return Diagnostic(
         message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
-        field=_name_field(function.step),
+        field=function.step.name_field,
         notes=tuple(notes),
         hint="; ".join(hints),
         code=Code("no-runtime", name),
     )
-
-
-def _name_field(step: Step) -> str:
-    return f"spec.pipeline[{step.index}].functionRef.name"
 
 
 def find_unused(steps: Iterable[Step], selections: Iterable[str]) -> Iterator[str]:

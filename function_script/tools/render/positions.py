@@ -20,7 +20,7 @@ from function_script.request.objects import Path
 from function_script.request.program import Branch
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Excerpt, Span, excerpt
 from function_script.tools import author_positions, step_inputs, worker_marks
 from function_script.tools.render import messages
@@ -79,9 +79,9 @@ class Origin:
         except PipelineError as error:
             located = self.locate(error.step, error.diagnostics)
             raise PipelineError(error.step, *sorted(located, key=_order)) from error
-        except InputError as error:
+        except (InputError, ProgramError) as error:
             problems = map(self.locate_field, error.diagnostics)
-            raise InputError(*sorted(problems, key=_order)) from error
+            raise error.with_diagnostics(*sorted(problems, key=_order)) from error
 
     def locate_field(self, problem: Diagnostic) -> Diagnostic:
         """Return a problem with its position in the file, if it has a field of the pipeline."""

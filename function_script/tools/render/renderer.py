@@ -9,12 +9,13 @@ from functools import partial
 from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
-from function_script.texts.errors import InputError, LimitError
+from function_script.texts.errors import InputError, LimitError, ProgramError
 from function_script.tools import manifests, render
 from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, operation, steps
 from function_script.tools.render.compose import ComposeError, RenderResult
 from function_script.tools.render.operation import OperationInputs, OperationResult
+from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local, Skip
@@ -189,10 +190,18 @@ class StepRunner:
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:
         if note := runtime.note():
             self._caller.note(note)
-        # An image may have to be pulled, which takes no time of the pipeline's.
-        runtime.wait(self._caller)
-        started = time.monotonic()
+        started = None
         try:
+            # An image may have to be pulled, which takes no time of the pipeline's.
+            runtime.wait(self._caller)
+            started = time.monotonic()
             return runtime.call(StepCall(step, request, self._remaining_seconds), self._caller)
+        except PipelineError:
+            # Its problems are those of the step's program, and have positions there.
+            raise
+        except (InputError, ProgramError) as error:
+            problems = (replace(each, field=step.name_field) for each in error.diagnostics)
+            raise error.with_diagnostics(*problems) from error
         finally:
-            self._remaining_seconds -= time.monotonic() - started
+            if started is not None:
+                self._remaining_seconds -= time.monotonic() - started

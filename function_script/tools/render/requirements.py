@@ -21,8 +21,8 @@ from function_script.tools.render.steps import Step
 
 MAX_CALLS: Final = 6
 _NO_OBJECTS: Final = (
-    "; no such objects are there: write them into required.yaml or into required of a case, "
-    "or call render --required-resources"
+    "; no such objects are there: render reads required.yaml or --required-resources, "
+    "a case its own required.yaml or key required"
 )
 _GVKS: Final = "x-kubernetes-group-version-kind"
 _REF: Final = "#/components/schemas/"

@@ -51,6 +51,11 @@ class Step:
         """The path of the input in the Composition or Operation."""
         return ("spec", "pipeline", self.index, "input")
 
+    @property
+    def name_field(self) -> str:
+        """The field of the function's name in the Composition or Operation."""
+        return f"spec.pipeline[{self.index}].functionRef.name"
+
 
 def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
     """Parse the steps of a Composition. Raises InputError with every problem.

@@ -89,12 +89,7 @@ class Catalog:
             for (_, other), each in self._definitions.items()
         }
         near = spelling.find_slip(kind, own) or plurals.get(kind.lower())
-        group = manifests.group(api_version)
-        versions = [
-            version
-            for version, other in self._schemas
-            if other == kind and manifests.group(version) == group
-        ]
+        versions = self.list_versions(api_version, kind)
         if near in own:
             text = f"kind: there is no {kind} in {api_version}"
             yield Problem(type="schema", message=text, path="kind", hint=f'did you mean "{near}"?')
@@ -103,6 +98,15 @@ class Catalog:
             yield Problem(type="schema", message=text, path="apiVersion", severity="warning")
         else:
             yield from builtin.find_misspelt_kind(api_version, kind)
+
+    def list_versions(self, api_version: str, kind: str) -> list[str]:
+        """Return the apiVersions in which extensions have a kind of the group of one."""
+        group = manifests.group(api_version)
+        return [
+            version
+            for version, other in self._schemas
+            if other == kind and manifests.group(version) == group
+        ]
 
     def is_cluster_scoped(self, type_: tuple[str, str]) -> bool:
         """Report whether objects of a kind certainly have no namespace."""

@@ -299,7 +299,9 @@ def _check_identities(items: list[Value], schema: Object, path: str) -> Iterator
             fields = item if isinstance(item, dict) else {}
             identity = {key: part for key, part in fields.items() if key in names}
         counts[_key(identity)] += 1
-        if counts[_key(identity)] > 1 and identity != {}:
+        # Names that are empty, such as those of ports of a container, are none.
+        is_named = not isinstance(identity, dict) or any(identity.values())
+        if counts[_key(identity)] > 1 and is_named:
             yield wording.duplicate(structural_schema.at(path, index), identity)
 
 

@@ -112,6 +112,7 @@ def test_manual_has_every_annotation() -> None:
         ("limits.timeout", "CPU time of the program"),
         ("spec.limits", "limits.timeout: "),
         ("input.ttl", "Go duration"),
+        ("depends_on", "script.fn.crossplane.io/depends-on\n\n"),
         ("depends-on", "script.fn.crossplane.io/depends-on"),
         ("script.fn.crossplane.io/merge", "Replace"),
         ("resource", "rsp.resource(name, body"),
@@ -131,6 +132,10 @@ def test_manual_has_every_annotation() -> None:
         # What to write for a name of another language.
         ("toYaml", "\n  in Starlark: write to_yaml(...)\n"),
         ("regex_search", "\n  in Jinja as a filter: write value | regex_find\n"),
+        (".Release.Name", "\n  in Go templates: there is no Helm release: "),
+        (".Values", "\n  in Go templates: there are no Helm values: "),
+        ("ocds", '\n  in Starlark: write get_observed(req, "name")\n'),
+        ("deep_merge", "\n  in Starlark: write merge(target, source)\n"),
         ("push", "\n  in Starlark for a list: write list.append(item)\n"),
         ("foreach", "\n  in Jinja as a tag: write {% for item in list %}\n"),
         # The names that contain a word.

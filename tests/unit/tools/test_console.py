@@ -64,3 +64,10 @@ def test_source_is_not_painted() -> None:
     coloured = console.to_text([PROBLEM], colourful=True).splitlines()
     assert any(line.endswith("three ^^^") for line in coloured)
     assert any(line.endswith("\x1b[0m ^^^") for line in coloured)
+
+
+def test_lines_are_folded_below_their_last_column() -> None:
+    text = "name: list\n\n  a: the first one of them\n  a name  a longer text\n"
+    folded = "name: list\n\n  a: the first one\n  of them\n  a name  a longer\n          text\n"
+    assert console.fold(text, 20) == folded
+    assert console.fold(text, None) == text

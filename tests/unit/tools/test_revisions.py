@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -229,3 +230,10 @@ def test_tree_that_means_harm_writes_nothing_elsewhere(
         pass
     assert not [*target.iterdir()]
     assert not (tmp_path / "file").exists()
+
+
+def test_import_of_revisions_leaves_out_what_fetches() -> None:
+    """A comparison of two directories does not pay for it."""
+    code = "import sys, function_script.tools.revisions; print('ssl' in sys.modules)"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert completed.stdout == b"False\n"

@@ -145,10 +145,13 @@ FAILING = {
             "status.ran: expected a value, but it is not there",
         ],
     ),
-    "no-error": ("expect: {error: whatever}", ["error: expected, but nothing failed"]),
+    "no-error": ("expect: {error: whatever}", ["expected an error, but nothing failed"]),
     "other-error": (
         "{patch: {spec: {size: 10}}, expect: {error: [too much, too little]}}",
-        ['error: expected "too little" in the failure below', "size 10 is too much"],
+        [
+            'expected an error with "too little", which the failure below lacks',
+            "size 10 is too much",
+        ],
     ),
     "unexpected-error": (
         "{patch: {spec: {size: 10}}, expect: {ready: true}}",

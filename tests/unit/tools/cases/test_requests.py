@@ -57,7 +57,7 @@ def test_passes(text: str, tmp_path: Path) -> None:
 
 FAILING = [
     ("expect: {resources: {a: {spec: {size: 3}}}}", "resources.a.spec.size: expected 3, found 2"),
-    ("expect: {error: oh}", "error: expected, but nothing failed"),
+    ("expect: {error: oh}", "expected an error, but nothing failed"),
     ("{}", "expect: is required beside request"),
     ("expect: {}\nxr: xr.yaml", "xr: cannot stand beside request"),
     ("expect: {documents: a.yaml}", "expect.documents: cannot stand beside request"),

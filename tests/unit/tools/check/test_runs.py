@@ -1068,7 +1068,33 @@ metadata: {{name: other, annotations: {{{annotation}}}}}
 spec: {{package: example.org/other:v1}}
 """)
     assert "Not reached" not in run("check", file).out
-    assert "127.0.0.1:1" in run("check", file, "--run-functions").out
+    assert "yaml:17:19: a run ended here: cannot run" in run("check", file, "--run-functions").out
+
+
+def test_function_that_nothing_says_how_to_run_is_an_error_at_its_step(
+    tmp_path: Path, run: Run
+) -> None:
+    """The report has the other Compositions, too."""
+    file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
+    with file.open("a") as composition:
+        composition.write("\n  - step: other\n    functionRef: {name: other}\n")
+    out = run("check", file, "--run-functions", code=1).out
+    assert "composition.yaml:17:19\n" in out
+    assert "hint: name its package in functions.yaml; without --run-functions" in out
+    assert "Checked 1 step in 1 file: 1 error" in out
+
+
+def test_step_whose_input_is_compared_and_that_does_not_run_is_listed(
+    tmp_path: Path, run: Run
+) -> None:
+    file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
+    patches = "{apiVersion: pt.fn.crossplane.io/v1beta1, kind: Resources, resources: []}"
+    with file.open("a") as composition:
+        composition.write(
+            f"\n  - step: p\n    functionRef: {{name: function-p}}\n    input: {patches}\n"
+        )
+    line = "composition.yaml:17:19: function-p runs only with --run-functions"
+    assert line in run("check", file).out
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -219,6 +219,79 @@ def test_object_that_its_schema_does_not_allow_is_refused(
     assert reason in str(row["reason"])
 
 
+def test_version_that_the_definition_of_a_kind_lacks_is_refused(plan: Plan) -> None:
+    """Crossplane refers to it first, and can read no object of the XR from then on."""
+    before, after = spec({}, {})
+    row = plan_edit(plan, BUCKET, (before, {"apiVersion": "s3.example.org/v9", **after}), crd())
+    assert row["verdict"] == "invalid"
+    assert "Bucket: it has s3.example.org/v1, and no s3.example.org/v9" in str(row["reason"])
+
+
+def run_image(image: str) -> Object:
+    """The specification of a Job."""
+    return {"template": {"spec": {"containers": [{"name": "a", "image": image}]}}}
+
+
+SELECTOR: Object = {"matchLabels": {"a": "b"}}
+ROLLING: Object = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}}
+FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
+    "selector": (
+        "apps/v1 Deployment",
+        spec({"selector": SELECTOR}, {"selector": {"matchLabels": {"a": "c"}}}),
+        None,
+        "Deployment: spec.selector: Invalid value",
+    ),
+    "selector with an empty part": (
+        "apps/v1 Deployment",
+        spec({"selector": SELECTOR}, {"selector": {**SELECTOR, "matchExpressions": []}}),
+        None,
+        "",
+    ),
+    "strategy with defaults": (
+        "apps/v1 Deployment",
+        spec({}, {"strategy": {"type": "Recreate"}}),
+        {"spec": {"region": "eu", "strategy": ROLLING}},
+        "rollingUpdate may not be specified",
+    ),
+    "image of a Job": (
+        "batch/v1 Job",
+        spec(run_image("b"), run_image("c")),
+        None,
+        "Job: spec.template: Invalid value: field is immutable",
+    ),
+    "image of a CronJob": (
+        "batch/v1 CronJob",
+        spec({"jobTemplate": {"spec": run_image("b")}}, {"jobTemplate": {"spec": run_image("c")}}),
+        None,
+        "",
+    ),
+    "role": (
+        "rbac.authorization.k8s.io/v1 RoleBinding",
+        ({"roleRef": {"kind": "Role", "name": "a"}}, {"roleRef": {"kind": "Role", "name": "b"}}),
+        None,
+        "RoleBinding: roleRef: Invalid value: cannot change roleRef",
+    ),
+    "address": (
+        "v1 Service",
+        spec({}, {"clusterIP": "None"}),
+        {"spec": {"region": "eu", "clusterIP": "10.0.0.1"}},
+        "Service: spec.clusterIP: Invalid value",
+    ),
+}
+
+
+@pytest.mark.parametrize(("type_", "bodies", "live", "reason"), FINAL.values(), ids=FINAL)
+def test_field_that_an_own_kind_never_changes_is_refused(
+    plan: Plan, type_: str, bodies: tuple[Object, Object], live: Object | None, reason: str
+) -> None:
+    api_version, kind = type_.split()
+    row = plan_edit(plan, {"apiVersion": api_version, "kind": kind}, bodies, live=live)
+    assert (row["verdict"], reason in str(row["reason"])) == (
+        "invalid" if reason else "planned",
+        True,
+    )
+
+
 def test_new_object_that_its_schema_does_not_allow_is_refused(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
     text = plan(xr(), *buckets(), crd(maximum=1))

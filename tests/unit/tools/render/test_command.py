@@ -327,6 +327,7 @@ def test_function_that_is_not_there_is_told(tmp_path: Path, run: Run) -> None:
     err = run(*RENDER, example(tmp_path, REMOTE), *flags, code=1).err
     assert "waiting for function-other at 127.0.0.1:1\n" in err
     assert "no function answers at" in err
+    assert re.search(r"name: function-other\n +\| +\^+\n", err)
 
 
 SKIP = "--function=function-other=skip"

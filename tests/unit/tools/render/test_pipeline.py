@@ -217,8 +217,8 @@ def test_fatal_result_ends_the_pipeline() -> None:
     (note,) = problem.notes
     assert note == (
         'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"; '
-        "no such objects are there: write them into required.yaml or into required of a case, "
-        "or call render --required-resources"
+        "no such objects are there: render reads required.yaml or --required-resources, "
+        "a case its own required.yaml or key required"
     )
 
 

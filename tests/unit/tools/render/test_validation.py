@@ -383,6 +383,17 @@ VALID = {
     "cron-job-of-a-macro": CRON_JOB.replace("0 3 * *", "@every 1h"),
     "volume-without-a-type": _WITH_VOLUMES.replace("{name: other, emptyDir: {}}", "{name: other}"),
     "kind-of-another-package": BUCKET.replace("kind: Bucket", "kind: BucketPolicy"),
+    "ports-with-empty-names": JOB.replace(
+        "spec: {containers: [{",
+        "spec: {restartPolicy: Never, containers: [{ports: [{containerPort: 80, name: ''}, "
+        "{containerPort: 81, name: ''}], ",
+    ),
+    "service-of-an-empty-target-port": SERVICE.replace("targetPort: htp", "targetPort: ''"),
+    "stateful-set-without-a-bound-of-revisions": STATEFUL.replace(
+        "spec:\n", "spec:\n  revisionHistoryLimit: -1\n", 1
+    ),
+    "storage-class": f"apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {METADATA}\n"
+    "provisioner: a.b/c\nreclaimPolicy: ''\n",
 }
 
 
