@@ -224,8 +224,17 @@ class _Lexer:
         """Read a name; it must end before a blank, a delimiter or some punctuation."""
         text, size = self.text, len(self.text)
         end = start + 1
-        # Most characters are ASCII, and found without a call.
-        while end < size and (text[end] in _NAME_CHARACTERS or _is_alphanumeric(text[end])):
+        while end < size:
+            # Compiled, the code of a character is a plain number.
+            code = ord(text[end])
+            if not (
+                _LOWER_A <= code <= _LOWER_Z
+                or _UPPER_A <= code <= _UPPER_Z
+                or _ZERO <= code <= _NINE
+                or code == _UNDERSCORE
+                or (code > _MAX_ASCII and _is_alphanumeric(text[end]))
+            ):
+                break
             end += 1
         if end == size or text[end] in _TERMINATORS or self.is_right(end):
             return end
@@ -301,7 +310,14 @@ _KINDS: Final = {
     "`": "raw",
     "'": "character",
 }
-_NAME_CHARACTERS: Final = frozenset(f"{ascii_letters}{digits}_")
+_LOWER_A: Final = 97
+_LOWER_Z: Final = 122
+_UPPER_A: Final = 65
+_UPPER_Z: Final = 90
+_ZERO: Final = 48
+_NINE: Final = 57
+_UNDERSCORE: Final = 95
+_MAX_ASCII: Final = 127
 
 _QUOTED: Final = {
     "string": re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'),
