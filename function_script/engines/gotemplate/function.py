@@ -111,7 +111,8 @@ class Function:
 
     def parameter_type(self, index: int) -> str:
         """Return the type of a parameter; the last one may take many arguments."""
-        return self.parameter_types[min(index, len(self.parameter_types) - 1)]
+        types = self.parameter_types
+        return types[min(index, len(types) - 1)]
 
 
 class _Attributes(TypedDict, total=False):
