@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 
 import pytest
+from support import programs as builders
 
-from function_script.engines.gotemplate import programs
+from function_script.engines.gotemplate import engine
 from function_script.engines.gotemplate.programs import Settings, Sources, compile_program
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.request.limits import Limits
@@ -66,7 +67,7 @@ def rendering(text: str, data: Object) -> Callable[[], str]:
     def render() -> str:
         parts: list[str] = []
         Run(program, limits, "").render(data, parts)
-        return programs.to_output(parts)
+        return "".join(parts)
 
     return render
 
@@ -86,3 +87,16 @@ def test_costs_grow_with_what_there_is() -> None:
     small, large = sources(ZONE.replace("$", ".") * 8), sources(ZONE.replace("$", ".") * 32)
     slower = least(lambda: compile_program(large), times=1)
     assert slower / least(lambda: compile_program(small), times=1) < 6
+
+
+def test_gap_costs_the_same_behind_any_text() -> None:
+    """The place of each missing value is found from the one before, and not from the start."""
+    parts = {"resources": {}, "composite": {}}
+    scope = builders.scope(observed=parts, required_resources={}, extra_resources={})
+
+    def deferring(text: str) -> Callable[[], object]:
+        loop = f"{{{{ range until 16000 }}}}{{{{ $.observed.resources.x.y }}}}{text}{{{{ end }}}}"
+        program = builders.program(loop, missing="Defer")
+        return lambda: engine.evaluate(program, scope, Limits())
+
+    assert least(deferring("-----"), times=1) / least(deferring(""), times=1) < 2

@@ -9,7 +9,6 @@ constants fit behind the change.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import errors
@@ -44,21 +43,16 @@ _LITERALS: Final = {"dict": "object", "list": "list", "tuple": "list"}
 
 def find_failures(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
     """Yield the wrong calls and comparisons of some templates, one problem each."""
-    roots = [*chain.from_iterable(trees.values())]
-    yield from _find_wrong_calls(roots, grammar)
-    yield from _find_comparisons(roots, grammar)
+    yield from _find_wrong_calls(trees, grammar)
+    yield from _find_comparisons(trees, grammar)
 
 
-def _find_wrong_calls(
-    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
-) -> Iterator[Finding]:
-    for pipe in nodes.walk_nodes(roots):
+def _find_wrong_calls(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
+    for pipe in nodes.walk_trees(trees):
         piped: list[nodes.Operand] = []
         for command in pipe.commands if isinstance(pipe, nodes.Pipe) else ():
-            first, *words = command.words
-            name = first.name if isinstance(first, nodes.Identifier) else ""
-            if function := grammar.functions.get(name):
-                wrong = _find_problem(command, function, [*words, *piped], grammar)
+            if function := grammar.functions.get(command.function):
+                wrong = _find_problem(command, function, [*command.words[1:], *piped], grammar)
                 if wrong is not None:
                     yield wrong
             piped = [nodes.Pipe(command.position, (), assigns=False, commands=(command,))]
@@ -140,28 +134,18 @@ _COMPARED: Final = {
 }
 
 
-def _find_comparisons(
-    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
-) -> Iterator[Finding]:
+def _find_comparisons(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
     """Find comparisons of a text, a number or a boolean with one of the others."""
-    for part in nodes.walk_nodes(roots):
-        match part:
-            case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
-                function in COMPARISONS
-            ):
-                types = [_COMPARED.get(type_of(word, grammar), "") for word in words]
-            case _:
-                continue
+    for part in nodes.walk_trees(trees):
+        if not isinstance(part, nodes.Command) or part.function not in COMPARISONS:
+            continue
+        types = [_COMPARED.get(type_of(word, grammar), "") for word in part.words[1:]]
         first = types[0] if types else ""
         other = next((each for each in types if each and each != first), "")
-        if not first or not other:
-            continue
-        yield Finding(
-            position=part.position,
-            width=len(function),
-            message=f"{function} cannot compare {first} with {other}",
-            hint=unquote_number(part) or errors.Code.INCOMPATIBLE_TYPES.hint or "",
-        )
+        if first and other:
+            message = f"{part.function} cannot compare {first} with {other}"
+            hint = unquote_number(part) or errors.Code.INCOMPATIBLE_TYPES.hint or ""
+            yield Finding(part.position, len(part.function), message, hint)
 
 
 def unquote_number(node: nodes.SyntaxNode) -> str | None:
@@ -191,7 +175,7 @@ def reorder(source: str, position: int, grammar: parser.Grammar) -> str | None:
         trees = parser.parse("", source, grammar).trees
     except (parser.ParseFailure, errors.LimitExceededError):
         return None
-    for node in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+    for node in nodes.walk_trees(trees):
         match node:
             case nodes.Command(words=(nodes.Identifier(name=name), *arguments)) if (
                 text := _reorder_call(name, arguments, grammar)

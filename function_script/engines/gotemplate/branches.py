@@ -2,11 +2,11 @@
 
 from contextlib import suppress
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from function_script.engines.gotemplate import positions, programs
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
@@ -21,9 +21,6 @@ class _Mark(NamedTuple):
     last: int
 
 
-_NOT_ENTERED: Final = (GoError, LimitExceededError, RecursionError)
-
-
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     """Run a program once more; return its branches, none if it does not compile.
 
@@ -33,8 +30,8 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
         loaded, marks = _compile_marked(program, limits)
     except (programs.ProgramFailure, LimitExceededError):
         return []
-    run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
-    with suppress(*_NOT_ENTERED):
+    run = loaded.begin(scope, limits)
+    with suppress(GoError, LimitExceededError, RecursionError):
         run.trace(loaded.data_of(scope))
     reached = {id(site.node) for _, site in run.part_sites or ()}
     branches: list[Branch] = []
@@ -64,8 +61,8 @@ def _mark_all(marks: list[_Mark], template: str, root: list[nodes.Node]) -> None
             if node.otherwise is not None and node.else_branch() is None:
                 bodies.append(node.otherwise)
     for body in bodies:
-        positions_ = [_first_character(node) for node in body]
-        first = next((each for each in positions_ if each is not None), None)
+        starts = map(_first_character, body)
+        first = next((each for each in starts if each is not None), None)
         if first is not None:
             last = max(map(_last_position, nodes.walk_nodes(body)))
             marks.append(_Mark(nodes.Text(first, ""), template, last))

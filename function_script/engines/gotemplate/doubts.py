@@ -68,7 +68,7 @@ def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
 def _find_in_nodes(
     trees: parser.Trees, source: Source, grammar: parser.Grammar
 ) -> Iterator[Finding]:
-    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+    for part in nodes.walk_trees(trees):
         call = find_call_without_dot(part)
         if call is not None and _reads_dot(trees.get(call[1], ())):
             keyword, name = call
@@ -97,7 +97,7 @@ def _find_in_nodes(
 
 def find_printed(trees: parser.Trees, source: Source) -> Iterator[Finding]:
     """Find actions that print the result of a function that is called for its effect."""
-    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+    for part in nodes.walk_trees(trees):
         match part:
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
                 command.function in _PRINTED_BY_MISTAKE

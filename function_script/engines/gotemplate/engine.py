@@ -23,7 +23,6 @@ from function_script.engines.gotemplate.errors import (
     GoError,
     LimitExceededError,
 )
-from function_script.engines.gotemplate.run import Run
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope, TemplateResult
@@ -56,11 +55,11 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     loaded, dollars = _load_checked(program, limits)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
-    run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
+    run = loaded.begin(scope, limits)
     try:
         run.render(loaded.data_of(scope), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
-        raise run_problems.run_problem(error, run.error_sites(), loaded) from error
+        raise run_problems.run_problem(error, run.sites[::-1], loaded) from error
 
     if not scope.is_salted:
         # Without a salt anybody can compute these texts, so none of them may be a secret.
@@ -78,8 +77,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         if run_seconds * positions.STRETCH > seconds:
             return ()
         # The rerun may use what is left, and not once more all that a step has.
-        remaining = replace(limits, timeout_seconds=seconds)
-        rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
+        rerun = loaded.begin(scope, replace(limits, timeout_seconds=seconds))
         traces.append(positions.trace(rerun, loaded.data_of(scope), loaded))
         return traces[0]
 
@@ -119,8 +117,7 @@ def _join(
     if not values.is_broken(text):
         return text
     index = next(index for index, piece in enumerate(pieces) if values.is_broken(piece))
-    remaining = replace(limits, timeout_seconds=allowance.left_seconds())
-    rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
+    rerun = loaded.begin(scope, replace(limits, timeout_seconds=allowance.left_seconds()))
     try:
         sites = [rerun.trace(loaded.data_of(scope))[index][1]]
     except (GoError, LimitExceededError, RecursionError):

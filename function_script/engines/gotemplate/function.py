@@ -9,6 +9,7 @@ names; they fail with CallError (errors.py).
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Final, Protocol, TypedDict, TypeVar, Unpack, cast
@@ -44,6 +45,12 @@ class Accepts(Enum):
     MISSING = "missing"
     # The function returns its arguments: a missing one stays missing.
     MISSING_AND_RETURNS_IT = "missing and returns it"
+
+
+# The compiler asks for them at each argument of a call.
+@cache
+def _split_types(parameters: str) -> tuple[str, ...]:
+    return tuple(word.removesuffix("...") for word in parameters.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +102,17 @@ class Function:
     @property
     def parameter_types(self) -> tuple[str, ...]:
         """The types in ``parameters`` without the dots."""
-        return tuple(word.removesuffix("...") for word in self.parameters.split())
+        return _split_types(self.parameters)
 
     @property
     def variadic(self) -> bool:
         """True if the last parameter takes any number of arguments."""
         return self.parameters.endswith("...")
+
+    def parameter_type(self, index: int) -> str:
+        """Return the type of a parameter; the last one may take many arguments."""
+        types = self.parameter_types
+        return types[min(index, len(types) - 1)]
 
 
 class _Attributes(TypedDict, total=False):

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Final
 
 from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import arguments, doubts, programs, request_reads
+from function_script.engines.gotemplate.language import LANGUAGE
 from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.request_reads import GETTERS
 from function_script.engines.gotemplate.syntax import nodes
@@ -25,8 +25,6 @@ from function_script.texts.diagnostics import Diagnostic
 # Values of `missingkey` that let a template print a missing value.
 _LENIENT: Final = ("default", "zero")
 
-
-_CLOCK: Final = ("ago", "now")
 # The functions of a kind of calls that have a name as their first text.
 _NAMING: Final[Mapping[CallKind, Sequence[str]]] = {
     "condition": ("getResourceCondition",),
@@ -82,9 +80,11 @@ class GoTemplateLint(TemplateLint):
             return
         yield from super().find_names(program, kind)
         for source, trees in programs.parse_texts(program):
-            for node in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+            for node in nodes.walk_trees(trees):
                 match node:
-                    case nodes.Identifier(name=text) if kind == "clock" and text in _CLOCK:
+                    case nodes.Identifier(name=text) if (
+                        kind == "clock" and text in LANGUAGE.clock_functions
+                    ):
                         place = find_span(source, node.position, len(text))
                     case (
                         nodes.Command(words=(_, nodes.String(value=text) as name, *_))

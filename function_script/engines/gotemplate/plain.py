@@ -75,9 +75,9 @@ def render_text(
     try:
         run.render(data, parts)
     except (GoError, LimitExceededError, RecursionError) as error:
-        place, cause = _describe(error, run.error_sites(), loaded)
-        raise GoFailure("execute", place, cause, programs.to_output(parts)) from error
-    return programs.to_output(parts)
+        place, cause = _describe(error, run.sites[::-1], loaded)
+        raise GoFailure("execute", place, cause, values.whole("".join(parts))) from error
+    return values.whole("".join(parts))
 
 
 def render_program(program: Program, data: Object) -> str:

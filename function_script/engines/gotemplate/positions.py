@@ -49,14 +49,14 @@ def find_span(source: Source, position: int, width: int) -> SourceSpan:
     span = span_at(source, position, width)
     if not isinstance(source, JoinedSource):
         return SourceSpan(span, source)
-    part = [part for part in source.parts if part.line <= span.line][-1]
-    lines = source.text.split("\n")
-    # Two beyond the last line, as if another part were joined there.
-    beyond = len(lines) + 2
-    following = next((each.line for each in source.parts if each.line > part.line), beyond)
-    # The line before the next part joins them.
-    own = Source(name=part.name, text="\n".join(lines[part.line - 1 : following - 2]))
-    return SourceSpan(replace(span, name=own.name, line=span.line - part.line + 1), own)
+    part, line = source.parts[0], span.line
+    for following in source.parts[1:]:
+        # The lines of the part, and the one that joins the next part.
+        lines = part.text.count("\n") + 2
+        if line <= lines:
+            break
+        part, line = following, line - lines
+    return SourceSpan(replace(span, name=part.name, line=line), part)
 
 
 # Lines of the output

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.printing import NIL
-from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.run import MAX_CHARACTERS, Run
 from function_script.engines.gotemplate.values import go_type
 
 # Arguments
@@ -184,6 +184,9 @@ def _float_text(number: float, verb: str, precision: int | None) -> str:
 
 
 def _format_fields(value: values.Struct, verb: str, flags: Flags) -> str:
+    if not value.fields or verb in "pw":
+        # Go prints addresses, and fields that no template can read.
+        raise _unsupported(f"%{verb} of a {go_type(value)}", "%v")
     fields = " ".join(
         (f"{name}:" if flags.names else "") + _element(field, verb, flags)
         for name, field in value.fields.items()
@@ -192,6 +195,10 @@ def _format_fields(value: values.Struct, verb: str, flags: Flags) -> str:
 
 
 def _format_container(value: object, verb: str, flags: Flags) -> str:
+    if verb == "p":
+        raise _unsupported("%p", "%v")
+    if verb == "w":
+        return _bad_verb(value, verb, flags)
     if isinstance(value, bytes):
         return _format_bytes(value, verb, flags)
     if isinstance(value, dict):
@@ -226,32 +233,51 @@ _MAX_DIGITS: Final = 7
 def sprintf(run: Run, template: str, *arguments: object) -> str:
     """Return ``fmt.Sprintf``; raises CallError, LimitExceededError for padding and length."""
     parts: list[str] = []
-    end = following = 0
+    end = following = length = 0
     is_reordered = False
     for match in _VERB.finditer(template):
         parts.append(template[end : match.start()])
         end = match.end()
         letter, index = match["letter"], match["index"]
-        if letter in {"", "%"}:
+        if not letter or (letter == "%" and not index):
             parts.append(letter or "%!(NOVERB)")
             continue
         flags = _read_flags(match)
-        run.check_width(max(flags.width or 0, flags.precision or 0))
+        width = max(flags.width or 0, flags.precision or 0)
+        run.check_width(width)
         # An index stands right before its verb.
         if letter in "[*.0123456789" or (index and not 0 < int(index) <= len(arguments)):
             raise CallError(f"{match[0]} has no index of one of {len(arguments)} values")
         if index:
             is_reordered, following = True, int(index) - 1
+        if letter == "%":
+            parts.append(letter)
+            continue
         if following >= len(arguments):
             parts.append(f"%!{letter}(MISSING)")
             continue
+        _check_size(run, arguments[following], width)
         parts.append(format_argument(arguments[following], letter, flags))
         following += 1
+        length += len(parts[-1])
+        # Before the next one is made: a verb may write a thousand times its own length.
+        if length > MAX_CHARACTERS:
+            run.check_string(length)
     parts.append(template[end:])
     if not is_reordered and following < len(arguments):
+        for value in arguments[following:]:
+            _check_size(run, value, 0)
         parts.append(_format_extra(arguments[following:]))
     run.check_string(sum(map(len, parts)))
     return "".join(parts)
+
+
+def _check_size(run: Run, value: object, width: int) -> None:
+    """Charge for a container whose items all have this width at least."""
+    if isinstance(value, bytes):
+        run.check_string(len(value) * width)
+    elif isinstance(value, (dict, list)):
+        run.check_tree(value, width)
 
 
 def _read_flags(match: re.Match[str]) -> Flags:
@@ -262,7 +288,7 @@ def _read_flags(match: re.Match[str]) -> Flags:
         raise _unsupported(f"%#{match['letter']}", instead)
     if "*" in {width, precision}:
         raise CallError("a width or precision of * is not supported: write the number")
-    is_value = match["letter"] == "v"
+    is_value = match["letter"] in {"v", "w"}
     return Flags(
         zero="0" in marks,
         plus="+" in marks and not is_value,

@@ -5,10 +5,10 @@ The cache is keyed by content, so a template is compiled once however often it r
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.missing_values import Policy
@@ -16,13 +16,12 @@ from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
-from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
-from function_script.engines.gotemplate.run import MAIN, CompiledProgram
+from function_script.engines.gotemplate.run import MAIN, CompiledProgram, Run
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.engines.gotemplate.values import whole
 from function_script.request.cache import ByteLruCache
+from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
 from function_script.request.values import Value
 from function_script.texts.source import Source
@@ -34,18 +33,11 @@ _MAX_PROGRAMS: Final = 2_000
 _MAX_PARSED: Final = 4
 
 
-class SourcePart(NamedTuple):
-    """A part of a joined text: the name its author knows it by, and its first line."""
-
-    name: str
-    line: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinedSource(Source):
-    """A main text that was joined from several parts."""
+    """A main text that was joined from several parts, with a line between two of them."""
 
-    parts: tuple[SourcePart, ...]
+    parts: tuple[Source, ...]
 
 
 class Settings(NamedTuple):
@@ -67,14 +59,11 @@ class Settings(NamedTuple):
             return Policy.GAP
         return Policy.REFUSE if self.missing == "checked" else Policy.IGNORE
 
-    def func_map(self) -> Mapping[str, Function]:
-        """Return the functions that the program may call, by name."""
-        is_checked = self.policy is not Policy.IGNORE
-        return registry.func_map(self.allowed, is_own=self.is_own, is_checked=is_checked)
-
     def grammar(self) -> parser.Grammar:
-        """Return the grammar of the program's texts."""
-        return parser.Grammar(self.delims, self.func_map())
+        """Return the grammar of the program's texts, with the functions that it may call."""
+        is_checked = self.policy is not Policy.IGNORE
+        functions = registry.func_map(self.allowed, is_own=self.is_own, is_checked=is_checked)
+        return parser.Grammar(self.delims, functions)
 
 
 class Sources(NamedTuple):
@@ -84,16 +73,16 @@ class Sources(NamedTuple):
     settings: Settings
 
 
-# A text, and its templates; none if it does not parse.
-ParsedText: TypeAlias = tuple[Source, parser.Trees]
-
-
 class LoadedProgram(NamedTuple):
     """A compiled program, the source of each of its templates, and its settings."""
 
     program: CompiledProgram
     origins: Mapping[str, Source]
     settings: Settings
+
+    def begin(self, scope: Scope, limits: Limits) -> Run:
+        """Return a run for a request."""
+        return Run(self.program, limits, scope.seed, is_salted=scope.is_salted)
 
     def data_of(self, scope: Scope) -> LazyDict:
         """Return the dot; a step in function-go-templating's apiVersion has only the request."""
@@ -130,16 +119,9 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
 
 
 def main_source(program: Program) -> Source:
-    """Return the main source, with the first line of each part that it joins."""
-    if not program.parts:
-        return program.main
-    line = 1
-    parts: list[SourcePart] = []
-    for part in program.parts:
-        parts.append(SourcePart(part.name, line))
-        # A line between two parts joins them.
-        line += part.text.count("\n") + 2
-    return JoinedSource(name=program.main.name, text=program.main.text, parts=tuple(parts))
+    """Return the main source, with the parts that it joins."""
+    main, parts = program.main, program.parts
+    return JoinedSource(name=main.name, text=main.text, parts=parts) if parts else main
 
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:
@@ -163,25 +145,24 @@ _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
 )
 
 
-def parse_texts(program: Program) -> Sequence[ParsedText]:
+def parse_texts(program: Program) -> Sequence[tuple[Source, parser.Trees]]:
     """Return the texts of a program, parsed once for all analyses of it; the first is the main one.
 
-    Nothing may change their trees.
+    A text that does not parse has no trees. Nothing may change them.
     """
     return _parse_sources(sources_of(program))
 
 
 @lru_cache(maxsize=_MAX_PARSED)
-def _parse_sources(sources: Sources) -> Sequence[ParsedText]:
+def _parse_sources(sources: Sources) -> Sequence[tuple[Source, parser.Trees]]:
     grammar = sources.settings.grammar()
-    return [(source, _parse(name, source, grammar)) for name, source in sources.texts]
-
-
-def _parse(name: str, source: Source, grammar: parser.Grammar) -> parser.Trees:
-    try:
-        return parser.parse(name, source.text, grammar).trees
-    except (parser.ParseFailure, LimitExceededError):
-        return {}
+    texts: list[tuple[Source, parser.Trees]] = []
+    for name, source in sources.texts:
+        trees: parser.Trees = {}
+        with suppress(parser.ParseFailure, LimitExceededError):
+            trees = parser.parse(name, source.text, grammar).trees
+        texts.append((source, trees))
+    return texts
 
 
 def parse_main(program: Program) -> list[nodes.Node]:
@@ -209,21 +190,17 @@ def find_unused(program: Program) -> tuple[str, ...]:
 def count_uses(trees: parser.Trees) -> Counter[str] | None:
     """Return how often each template is used; None when the name of one is computed."""
     names: Counter[str] = Counter()
-    unknown = 0
-    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
-        # A command comes before its own words: a constant name takes back in advance what the
-        # function's name adds.
+    for part in nodes.walk_trees(trees):
         match part:
             case nodes.Template(name=name):
                 names[name] += 1
-            case nodes.Identifier(name=function) if function == "include":
-                unknown += 1
-            case nodes.Command(
-                words=(nodes.Identifier(name=function), nodes.String(value=name), *_)
-            ) if function == "include":
+            case nodes.Command(words=(_, nodes.String(value=name), *_)) if (
+                part.function == "include"
+            ):
                 names[name] += 1
-                unknown -= 1
-    return names if unknown == 0 else None
+            case nodes.Command() if part.function == "include":
+                return None
+    return names
 
 
 def load(sources: Sources) -> LoadedProgram:
@@ -245,7 +222,6 @@ def compile_program(
 
     ``change`` gets the name and the nodes of each template before.
     """
-    functions = sources.settings.func_map()
     grammar = sources.settings.grammar()
     trees: dict[str, list[nodes.Node]] = {}
     origins: dict[str, Source] = {}
@@ -272,7 +248,7 @@ def compile_program(
         for name, root in trees.items():
             change(name, root)
     context = Context(
-        functions,
+        grammar.functions,
         frozenset(trees),
         frozenset(assigned),
         sources.settings.missing,
@@ -283,8 +259,3 @@ def compile_program(
     }
     program = CompiledProgram(templates, context.has_mutation, context.failures)
     return LoadedProgram(program, origins, sources.settings)
-
-
-def to_output(parts: list[str]) -> str:
-    """Join the parts of a text; bytes that are not UTF-8 become U+FFFD."""
-    return whole("".join(parts))

@@ -90,13 +90,12 @@ def func_map(
 
     ``is_own``: of our own kind. ``is_checked``: using a value that does not exist is an error.
     """
-    candidates = {**FUNCTIONS, **(OWN_FUNCTIONS if is_own else {})}
+    functions = {**FUNCTIONS, **(OWN_FUNCTIONS if is_own else {})}
+    if is_checked:
+        functions |= own.override_lookups(functions)
     return {
         name: function
-        for name, function in {
-            **candidates,
-            **(own.override_lookups(candidates) if is_checked else {}),
-        }.items()
+        for name, function in functions.items()
         if (not function.option or function.option in allowed) and _is_installed(function.package)
     }
 

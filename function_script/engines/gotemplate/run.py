@@ -41,9 +41,8 @@ _ITEMS_PER_STEP: Final = 2
 # Steps between two checks of the clock, parts of output between two sums of their lengths.
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
-# Looking for the lines of printed lists takes time, and a few warnings are enough.
-_MAX_PRINTED_LISTS: Final = 20
-_MAX_OUTDENTS: Final = 20
+# Looking for the lines of what was noted takes time, and a few warnings are enough.
+_MAX_NOTED: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 # The slots of a template's data: as its first dot, and as its variable ``$``.
@@ -255,10 +254,6 @@ class Run:
         sites = [site for captures, site in recorded if captures == 0]
         return list(zip(parts, sites, strict=True))
 
-    def error_sites(self) -> list[Site]:
-        """Return the sites that were running when an error ended the run, the innermost last."""
-        return self.sites[::-1]
-
     def write(self, text: str, site: Site) -> None:
         """Add a part to the text that is being written."""
         self.parts.append(text)
@@ -267,7 +262,7 @@ class Run:
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""
-        if self.capture_depth or len(self.outdents) == _MAX_OUTDENTS:
+        if self.capture_depth or len(self.outdents) == _MAX_NOTED:
             return
         if is_outdented(self.parts, len(self.parts), value):
             self.outdents.append(len(self.parts))
@@ -330,7 +325,7 @@ class Run:
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
-            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
+            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_NOTED
             if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)
@@ -374,14 +369,14 @@ class Run:
                 f"padding of {characters} characters, the limit is {MAX_WIDTH}"
             )
 
-    def check_tree(self, value: object) -> bool:
-        """Charge for a value that is about to be written as text, all of it.
+    def check_tree(self, value: object, width: int = 0) -> bool:
+        """Charge for a value that is about to be written as text, its items this wide at least.
 
         Returns whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
         """
         measure = _TextSize(self._limits)
         measure.add(value, self._limits.depth)
-        self.check_string(measure.characters)
+        self.check_string(measure.characters + measure.nodes * width)
         return measure.plain
 
     def _check_budget(self) -> None:
@@ -450,26 +445,23 @@ class _TextSize:
 
     def add(self, value: object, depth: int) -> None:
         kind = type(value)
-        if kind is str:
-            self.characters += len(value)  # type: ignore[arg-type] # a str, by `kind`
+        if isinstance(value, str):
+            self.characters += len(value)
         elif kind in _PLAIN_SCALARS:
             self.characters += 1
-        else:
-            self.plain = self.plain and (kind is dict or kind is list)
-            self.add_other(value, depth)
-
-    def add_other(self, value: object, depth: int) -> None:
-        if isinstance(value, dict):
+        elif isinstance(value, dict):
+            self.plain = self.plain and kind is dict
             self.enter(len(value), depth)
             for key, item in value.items():
                 self.characters += len(key) if isinstance(key, str) else 8
                 self.add(item, depth - 1)
         elif isinstance(value, list):
+            self.plain = self.plain and kind is list
             self.enter(len(value), depth)
             for item in value:
                 self.add(item, depth - 1)
-        elif isinstance(value, str):
-            self.characters += len(value)
+        else:
+            self.plain = False
 
     def enter(self, items: int, depth: int) -> None:
         if depth <= 0:

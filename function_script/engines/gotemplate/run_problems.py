@@ -10,10 +10,11 @@ from function_script.engines.gotemplate import arguments, corrections, errors, r
 from function_script.engines.gotemplate.corrections import REQUEST, find_go_name
 from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
-from function_script.engines.gotemplate.programs import LoadedProgram, to_output
+from function_script.engines.gotemplate.programs import LoadedProgram
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
+from function_script.engines.gotemplate.values import whole
 from function_script.request.program import MissingValue
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
@@ -66,9 +67,11 @@ def run_problem(
 
 def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
     """Yield the gaps that missing values left in the text of a run, with what they wait for."""
+    offset = end = 0
     for number, (index, error, site) in enumerate(run.gaps):
         # In characters of the output, where bytes that are not UTF-8 are replaced.
-        offset = len(to_output(pieces[:index]))
+        offset += len(whole("".join(pieces[end:index])))
+        end = index
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue

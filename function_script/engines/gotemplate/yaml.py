@@ -292,12 +292,11 @@ _DASH: Final = 2
 
 def to_yaml(value: object) -> str:
     """Return a value as a document, with a final newline."""
-    parts: list[str] = []
     block = _block_of(value)
     if block is None:
-        parts.append(f"{_scalar(value, _STEP)}\n")
-    else:
-        _write_block(block, 0, "", parts)
+        return f"{_scalar(value, _STEP)}\n"
+    parts: list[str] = []
+    _write_block(block, 0, "", parts)
     return "".join(parts)
 
 

@@ -1,6 +1,5 @@
 """The functions of Go's text/template itself: comparison, logic, items, text."""
 
-import re
 from typing import Final, NoReturn
 from urllib.parse import quote_plus
 
@@ -230,13 +229,8 @@ def println(run: Run, *arguments: object) -> str:
     return f"{' '.join(parts)}\n"
 
 
-@FUNCTIONS.add("printf", allocates=False)
-def printf(run: Run, template: str, *arguments: object) -> str:
-    """Values in a format: printf "%s-%02d" $name $i."""
-    for argument in arguments:
-        if isinstance(argument, (dict, list)):
-            run.check_tree(argument)
-    return sprintf(run, template, *arguments)
+_PRINTF: Final = 'Values in a format: printf "%s-%02d" $name $i.'
+FUNCTIONS.add("printf", summary=_PRINTF, allocates=False)(sprintf)
 
 
 def _printed(run: Run, arguments: tuple[object, ...]) -> str:
@@ -258,20 +252,22 @@ _HTML: Final = str.maketrans(
 @FUNCTIONS.add("js")
 def js(run: Run, *arguments: object) -> str:
     """The text, escaped for JavaScript."""
-    return _JS_SPECIAL.sub(_escape_js, _printed(run, arguments))
+    text = _printed(run, arguments).translate(_JS)
+    if text.isascii():
+        return text
+    return "".join(
+        each if each.isascii() or each.isprintable() else f"\\u{ord(each):04X}" for each in text
+    )
 
 
-_JS_SPECIAL: Final = re.compile(r"[\\'\"<>&=\x00-\x1f]|[^\x00-\x7f]")
-_JS_ESCAPES: Final = {"\\": r"\\", "'": r"\'", '"': r"\""}
-
-
-def _escape_js(match: re.Match[str]) -> str:
-    character = match[0]
-    if character in _JS_ESCAPES:
-        return _JS_ESCAPES[character]
-    if not character.isascii() and character.isprintable():
-        return character
-    return f"\\u{ord(character):04X}"
+_JS: Final = str.maketrans(
+    {
+        **{chr(code): f"\\u{code:04X}" for code in (*range(ord(" ")), *map(ord, "<>&="))},
+        "\\": r"\\",
+        "'": r"\'",
+        '"': r"\"",
+    }
+)
 
 
 @FUNCTIONS.add("urlquery")

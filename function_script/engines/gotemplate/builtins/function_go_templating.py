@@ -141,22 +141,12 @@ class Condition(values.Struct):
     @classmethod
     def empty(cls, kind: str, status: str) -> Self:
         """Return a condition with nothing but its type and its status."""
-        return cls(
-            {
-                "Type": kind,
-                "Status": status,
-                "LastTransitionTime": TransitionTime(Time.zero()),
-                "Reason": "",
-                "Message": "",
-                "ObservedGeneration": 0,
-            }
-        )
+        return cls.read({"type": kind, "status": status})
 
     @classmethod
     def read(cls, entry: object) -> Self:
         """Return the condition of a status's entry; raises CallError where Go cannot decode it."""
-        if entry is None:
-            return cls.empty("", "")
+        entry = {} if entry is None else entry
         if not isinstance(entry, dict):
             raise CallError("a condition is an object")
         kind, status, reason, message = (_read_text(entry.get(key)) for key in _TEXTS)
@@ -169,7 +159,8 @@ class Condition(values.Struct):
             time = parse_date(RFC3339, _read_text(transition)).in_location(UTC)
         return cls(
             {
-                **cls.empty(kind, status).fields,
+                "Type": kind,
+                "Status": status,
                 "LastTransitionTime": TransitionTime(time),
                 "Reason": reason,
                 "Message": message,

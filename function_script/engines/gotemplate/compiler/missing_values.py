@@ -9,9 +9,9 @@ from enum import Enum
 from typing import Final
 
 from function_script.engines.gotemplate.compiler.values import Value
-from function_script.engines.gotemplate.function import Accepts
+from function_script.engines.gotemplate.function import Accepts, Function
 from function_script.engines.gotemplate.operations import expressions
-from function_script.engines.gotemplate.operations.expressions import Callee, Origin
+from function_script.engines.gotemplate.operations.expressions import Origin
 from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
@@ -54,7 +54,7 @@ class MissingValues:
             required = expressions.RequiredOrPoison(required, site, refuses_null=True)
         return value.copy(required)
 
-    def require_stage(self, value: Value, callee: Callee, stage: nodes.Placed) -> Value:
+    def require_stage(self, value: Value, callee: Function, stage: nodes.Placed) -> Value:
         """Return the value of a stage for the call behind it; the stage is the place of errors."""
         if not self.refuses or callee.accepts in ACCEPTS_MISSING:
             return value
@@ -62,7 +62,7 @@ class MissingValues:
         result.nil = False
         return result
 
-    def check_argument(self, value: Value, callee: Callee | None, node: nodes.Placed) -> Value:
+    def check_argument(self, value: Value, callee: Function | None, node: nodes.Placed) -> Value:
         """Return an argument: it must exist, unless the function accepts missing values."""
         if not self.refuses:
             return value
@@ -87,7 +87,7 @@ class MissingValues:
             result.expression = expressions.NotNull(result.expression, Site(node, self.template))
         return result
 
-    def describe_result(self, value: Value, callee: Callee, origin: Origin | None) -> None:
+    def describe_result(self, value: Value, callee: Function, origin: Origin | None) -> None:
         """Note whether the value of a call may be missing, and its origin.
 
         A function that returns its arguments may return a missing one; `include` makes a text.
@@ -105,4 +105,4 @@ class MissingValues:
         """
         if not value.null or (self.refuses and accepts is not Accepts.MISSING):
             return value.expression
-        return expressions.missing_for_nil(value.expression)
+        return expressions.Replace(value.expression, None, MISSING)

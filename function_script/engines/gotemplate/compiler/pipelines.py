@@ -12,9 +12,9 @@ from function_script.engines.gotemplate.compiler.values import (
     constant_value,
 )
 from function_script.engines.gotemplate.errors import Code, EvalError
-from function_script.engines.gotemplate.function import Accepts, Function
+from function_script.engines.gotemplate.function import Accepts, Function, Injects
 from function_script.engines.gotemplate.operations import expressions
-from function_script.engines.gotemplate.operations.expressions import Callee, Origin, Slot
+from function_script.engines.gotemplate.operations.expressions import Origin, Slot
 from function_script.engines.gotemplate.run import DOT, FIRST_FREE, ROOT, Expression
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes
@@ -37,7 +37,6 @@ class Context:
         policy: Policy,
     ) -> None:
         self.functions: Mapping[str, Function] = functions
-        self.callees: dict[str, Callee] = {}
         self.templates: frozenset[str] = templates
         self.assigned: frozenset[str] = assigned
         self.missing: MissingKey = missing
@@ -46,13 +45,6 @@ class Context:
         self.has_mutation: bool = False
         # Failures that are certain once their place is reached.
         self.failures: list[tuple[Site, EvalError]] = []
-
-    def find_callee(self, name: str) -> Callee:
-        """Return the function of a name; its facts are read once."""
-        callee = self.callees.get(name)
-        if callee is None:
-            callee = self.callees[name] = Callee(self.functions[name])
-        return callee
 
 
 # Values of these Python types need no other check. Maps of other types are dicts, too.
@@ -64,7 +56,6 @@ _EXACT: Final[Mapping[str, type[object]]] = {
     "bool": bool,
     "map": dict,
 }
-_MISSING: Final = values.MISSING
 # Evaluating a pipeline takes stack for each stage and each pair of parentheses around others.
 MAX_LEVELS: Final = 200
 
@@ -148,7 +139,7 @@ class PipelineCompiler:
                 value = value.copy()
                 value.from_pipeline = True
             before = stage_of(command)
-        result = value or Value(expressions.Constant(_MISSING), null=False)
+        result = value or Value(expressions.Constant(values.MISSING), null=False)
         if binds:
             for variable in pipe.declared:
                 result = self.bind(variable, result, assigns=pipe.assigns)
@@ -194,7 +185,7 @@ class PipelineCompiler:
         has_arguments = len(words) > 1 or final is not None
         if isinstance(first, nodes.Identifier):
             if final is not None:
-                callee = self.context.find_callee(first.name)
+                callee = self.context.functions[first.name]
                 final = self.missing.require_stage(final, callee, before)
             self.at = first
             return self.compile_call(first, command, words[1:], final)
@@ -301,7 +292,7 @@ class PipelineCompiler:
     ) -> Value:
         """Compile a call."""
         self.steps += 1
-        callee = self.context.find_callee(name.name)
+        callee = self.context.functions[name.name]
         if callee.mutates:
             self.mutates = self.context.has_mutation = True
         is_lookup = self.missing.refuses and callee.name in {"get", "index"}
@@ -325,7 +316,7 @@ class PipelineCompiler:
 
     def compile_any_call(
         self,
-        callee: Callee,
+        callee: Function,
         node: nodes.Placed,
         words: tuple[nodes.Operand, ...],
         final: Value | None,
@@ -336,15 +327,14 @@ class PipelineCompiler:
         if function == "include" and words:
             self.check_include(words[0], site)
         # As in Go, a wrong count is the error even where an argument would fail.
-        count = len(words) + (final is not None)
-        if callee.is_variadic:
-            if count < callee.last:
+        count, parameters = len(words) + (final is not None), len(callee.parameter_types)
+        if callee.variadic:
+            if count < parameters - 1:
                 # For a variadic function, Go's message leaves out the piped value.
-                counts = f"want at least {callee.last} got {len(words)}"
+                counts = f"want at least {parameters - 1} got {len(words)}"
                 return self.fail_count(final, function, counts)
-        elif count != callee.last + 1:
-            counts = f"want {callee.last + 1} got {count}"
-            return self.fail_count(final, function, counts)
+        elif count != parameters:
+            return self.fail_count(final, function, f"want {parameters} got {count}")
         arguments = [
             self.compile_argument(word, callee.parameter_type(index), callee)
             for index, word in enumerate(words)
@@ -383,7 +373,7 @@ class PipelineCompiler:
 
     def compile_result(
         self,
-        callee: Callee,
+        callee: Function,
         node: nodes.Placed,
         arguments: list[Value],
         site: Site,
@@ -393,13 +383,17 @@ class PipelineCompiler:
             operands = [value.expression for value in arguments]
             return Value(expressions.FirstOf(operands, truth=callee.name == "or"))
         if callee.name == "include":
-            return self.compile_include(callee, arguments, site)
+            name, data = [value.expression for value in arguments]
+            if callee.parameter_type(1) == "any":
+                data = expressions.Replace(data, None, values.MISSING)
+            return certain(expressions.Include(name, data, self.levels, site), "string")
         # The text of the call and no position: an edit elsewhere in the template leaves its
         # numbers.
-        key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
+        is_random = callee.injects is Injects.RANDOM
+        key = f"{self.template}: {nodes.to_source(node)}" if is_random else ""
         codes = [
             # Functions never see MISSING: for `any`, no value is nil.
-            expressions.Replace(value.expression, _MISSING, None)
+            expressions.Replace(value.expression, values.MISSING, None)
             if value.nil and callee.parameter_type(index) == "any"
             else value.expression
             for index, value in enumerate(arguments)
@@ -407,13 +401,6 @@ class PipelineCompiler:
         is_any = callee.returns == "any"
         call = expressions.Call(callee, codes, site, key)
         return Value(call, callee.returns, nil=is_any, null=is_any)
-
-    def compile_include(self, callee: Callee, arguments: list[Value], site: Site) -> Value:
-        """Compile an include, with the depth of the pipeline around it."""
-        name, data = [value.expression for value in arguments]
-        if callee.parameter_type(1) == "any":
-            data = expressions.missing_for_nil(data)
-        return certain(expressions.Include(name, data, self.levels, site), "string")
 
     # Arguments
 
@@ -434,7 +421,7 @@ class PipelineCompiler:
         return self.dot
 
     def compile_argument(
-        self, word: nodes.Operand, type_name: str, callee: Callee | None = None
+        self, word: nodes.Operand, type_name: str, callee: Function | None = None
     ) -> Value:
         """Compile a word as an argument for a parameter of a type, checked."""
         self.at = word
@@ -449,7 +436,7 @@ class PipelineCompiler:
         self,
         value: Value,
         type_name: str,
-        callee: Callee | None = None,
+        callee: Function | None = None,
         place: nodes.Placed | None = None,
     ) -> Value:
         """Check a value for a parameter of a type; without a callee it is a method's.

@@ -24,7 +24,6 @@ from function_script.engines.gotemplate.run import (
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.values import MISSING
 
-_MISSING: Final = MISSING
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 
 
@@ -119,7 +118,7 @@ class TemplateCompiler(PipelineCompiler):
             self.body.append(statements.Evaluate(failure.expression))
             return
         data = (
-            expressions.Constant(_MISSING)
+            expressions.Constant(MISSING)
             if node.pipe is None
             else self.missing.convert_nil(self.compile_whole_pipeline(node.pipe))
         )

@@ -15,8 +15,7 @@ class Value:
 
     ``type`` is its Go type if that is known. ``nil``: it may be MISSING or None; ``null``: it may
     be None. ``from_pipeline``: None means no value, as at the end of a pipeline, and not a null.
-    ``origin`` is set for values that were read by a
-    chain of fields and may be absent.
+    ``origin`` is set for values that were read by a chain of fields and may be absent.
     """
 
     def __init__(  # noqa: PLR0913 - facts by name

@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Final, NoReturn, cast
 
 from function_script.engines.gotemplate import errors, runtime, values
-from function_script.engines.gotemplate.function import Accepts, AnyCall, Function, Injects
+from function_script.engines.gotemplate.function import AnyCall, Function, Injects
 from function_script.engines.gotemplate.run import Expression, Frame, RandomNumbers
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
@@ -125,11 +125,6 @@ class Replace(Expression):
         return self.new if value is self.old else value
 
 
-def missing_for_nil(operand: Expression) -> Expression:
-    """Return a value as it leaves a pipeline: MISSING for nil."""
-    return Replace(operand, None, _MISSING)
-
-
 # Checks of arguments
 
 
@@ -245,40 +240,22 @@ class NotNull(Expression):
 # Calls of functions, of methods and of templates
 
 
-class Callee:
-    """A function with its facts at hand."""
-
-    def __init__(self, function: Function) -> None:
-        types = function.parameter_types
-        self.name: str = function.name
-        self.call: AnyCall = function.call
-        self.types: tuple[str, ...] = types
-        self.last: int = len(types) - 1
-        self.is_variadic: bool = function.variadic
-        self.returns: str = function.returns
-        self.cost: int = function.cost
-        self.mutates: bool = function.mutates
-        self.accepts: Accepts = function.accepts
-        self.has_run: bool = function.injects is Injects.RUN
-        self.has_random: bool = function.injects is Injects.RANDOM
-        self.measures_text: bool = function.returns == "string" and function.allocates
-        self.measures: bool = function.returns == "any" and function.allocates
-
-    def parameter_type(self, index: int) -> str:
-        """Return the type of a parameter; the last one may take many arguments."""
-        return self.types[min(index, self.last)]
-
-
 class Call(Expression):
     """A call with any number of arguments; ``key`` is that of its random numbers."""
 
     def __init__(
-        self, callee: Callee, arguments: list[Expression], site: Site, key: str = ""
+        self, function: Function, arguments: list[Expression], site: Site, key: str = ""
     ) -> None:
-        self.callee: Callee = callee
         self.arguments: list[Expression] = arguments
         self.site: Site = site
         self.key: str = key
+        # Of the function only what each run asks for: its own class is not compiled.
+        self.call: AnyCall = function.call
+        self.cost: int = function.cost
+        self.has_run: bool = function.injects is Injects.RUN
+        self.has_random: bool = function.injects is Injects.RANDOM
+        self.measures_text: bool = function.returns == "string" and function.allocates
+        self.measures: bool = function.returns == "any" and function.allocates
 
     def evaluate(self, frame: Frame) -> object:
         """Evaluate the arguments in order, then call, and charge for the size of the result."""
@@ -287,19 +264,19 @@ class Call(Expression):
             # A comprehension takes stack of its own in plain Python.
             arguments.append(argument.evaluate(frame))  # noqa: PERF401 # see above
         # The arguments have set sites of their own, so that of the call is set behind them.
-        callee, run = self.callee, frame.run
+        run = frame.run
         frame.site = self.site
-        if callee.cost:
-            run.spend(callee.cost)
-        if callee.has_run:
-            result = callee.call(run, *arguments)
-        elif callee.has_random:
-            result = callee.call(RandomNumbers(run, self.key), *arguments)
+        if self.cost:
+            run.spend(self.cost)
+        if self.has_run:
+            result = self.call(run, *arguments)
+        elif self.has_random:
+            result = self.call(RandomNumbers(run, self.key), *arguments)
         else:
-            result = callee.call(*arguments)
-        if callee.measures:
+            result = self.call(*arguments)
+        if self.measures:
             run.measure(result)
-        elif callee.measures_text and isinstance(result, str) and len(result) > _SMALL:
+        elif self.measures_text and isinstance(result, str) and len(result) > _SMALL:
             run.check_string(len(result))
         return result
 

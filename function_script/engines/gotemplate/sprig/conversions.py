@@ -50,10 +50,13 @@ def equal_in_depth(run: Run, left: object, right: object) -> bool:
 
 # Conversions
 
-_DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
-_OCTAL: Final = re.compile(r"[+-]?[0-7]+")
+# The sign, and the digits without leading zeros.
+_DIGITS: Final = {
+    8: re.compile("([+-]?)(?=[0-7])0*([0-7]*)"),
+    10: re.compile("([+-]?)(?=[0-9])0*([0-9]*)"),
+}
 _ZERO_DECIMALS: Final = re.compile(r"\.0+\.*\Z")
-# A number of 64 bits has fewer digits, leading zeros aside.
+# A number of 64 bits has fewer.
 _MAX_DIGITS: Final = 100
 
 
@@ -123,21 +126,17 @@ def parse_literal(text: str) -> int | None:
 
 def parse_decimal(text: str) -> int:
     """Return strconv.ParseInt(text, 10, 64) without its error: 0, or the nearest int64."""
-    if _DECIMAL.fullmatch(text) is None:
-        return 0
-    return max(values.MIN_INT64, min(values.MAX_INT64, _to_integer(text, 10)))
+    return max(values.MIN_INT64, min(values.MAX_INT64, _read_digits(text, 10)))
 
 
 def parse_octal(text: str) -> int:
     """Return strconv.ParseInt(text, 8, 64); 0 if it fails."""
-    if _OCTAL.fullmatch(text) is None:
-        return 0
-    number = _to_integer(text, 8)
+    number = _read_digits(text, 8)
     return number if values.MIN_INT64 <= number <= values.MAX_INT64 else 0
 
 
-def _to_integer(text: str, base: int) -> int:
-    """Convert digits with a sign; too many digits only make a number that is too large."""
-    digits = text.lstrip("+-").lstrip("0")[:_MAX_DIGITS] or "0"
-    number = int(digits, base)
+def _read_digits(text: str, base: int) -> int:
+    """Return the number of digits with a sign, one that is too large for too many; else 0."""
+    match = _DIGITS[base].fullmatch(text)
+    number = 0 if match is None else int(match[2][:_MAX_DIGITS] or "0", base)
     return -number if text.startswith("-") else number

@@ -24,13 +24,6 @@ FUNCTIONS: Final = FunctionTable(option="crypto", package="cryptography", cost=1
 # second and 32 MiB each time.
 
 _SCOPE: Final = b"com.lyndir.masterpassword"
-
-# scrypt's cost: the published parameters of the algorithm.
-_COST: Final = 32_768
-_BLOCK_SIZE: Final = 8
-_PARALLEL: Final = 2
-_SCRYPT_BYTES: Final = 64
-_MEMORY: Final = 64 << 20
 _MAX_COUNTER: Final = (1 << 32) - 1
 
 _TEMPLATES: Final = {
@@ -69,14 +62,10 @@ def derive_password(counter: int, kind: str, password: str, user: str, site: str
         raise CallError(f"wants a counter from 0 to {_MAX_COUNTER}, got {counter}")
     if kind not in _TEMPLATES:
         return f"cannot find password template {kind}"
+    salt = _SCOPE + _length_prefixed(user)
+    # The cost is the one that the algorithm publishes.
     key = hashlib.scrypt(
-        to_bytes(password),
-        salt=_SCOPE + _length_prefixed(user),
-        n=_COST,
-        r=_BLOCK_SIZE,
-        p=_PARALLEL,
-        dklen=_SCRYPT_BYTES,
-        maxmem=_MEMORY,
+        to_bytes(password), salt=salt, n=32_768, r=8, p=2, dklen=64, maxmem=64 << 20
     )
     message = _SCOPE + _length_prefixed(site) + counter.to_bytes(4, "big")
     seed = hmac.new(key, message, hashlib.sha256).digest()

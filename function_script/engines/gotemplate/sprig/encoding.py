@@ -17,26 +17,8 @@ FUNCTIONS: Final = FunctionTable()
 
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="
-
 _ALPHABET_64: Final = f"{ascii_letters}{digits}+/".encode()
 _ALPHABET_32: Final = f"{ascii_uppercase}234567".encode()
-
-
-def _find_mistake(data: bytes, alphabet: bytes, quantum: int, wrong: tuple[int, ...]) -> int | None:
-    """Return the position where a text is not in an encoding, or None.
-
-    ``wrong`` has the numbers of characters that no last quantum has in front of its padding.
-    """
-    count = len(data) - len(data.lstrip(alphabet))
-    rest = count % quantum
-    following = data[count:].lstrip(_PADDING)
-    padding = len(data) - count - len(following)
-    if not following and padding == -count % quantum and rest not in wrong:
-        return None
-    # Go names the last quantum where all of its end is missing.
-    if count == len(data):
-        return count - rest
-    return count if rest in {0, *wrong} else count + padding
 
 
 # Base64
@@ -59,12 +41,32 @@ def b64_decode(text: str) -> str:
 
 def decode_64(text: str) -> bytes:
     """Decode base64; raises CallError."""
-    # Go's decoder skips line breaks anywhere.
-    data = to_bytes(text).translate(None, _NEWLINES)
-    position = _find_mistake(data, _ALPHABET_64, 4, (1,))
+    data = to_bytes(text)
+    position = _find_mistake_64(data)
     if position is not None:
         raise CallError(f"illegal base64 data at input byte {position}")
     return base64.b64decode(data)
+
+
+def _find_mistake_64(data: bytes) -> int | None:
+    """Return the position that Go names in a text that is no base64, or None.
+
+    Go skips line breaks anywhere, and counts them.
+    """
+    behind = data.lstrip(_ALPHABET_64 + _NEWLINES)
+    position = len(data) - len(behind)
+    rest = len(data[:position].translate(None, _NEWLINES)) % 4
+    if not behind:
+        return len(data) - rest if rest else None
+    if rest < 2 or not behind.startswith(_PADDING):  # noqa: PLR2004 # a byte takes two characters
+        return position
+    # Behind three characters of a last group of four stands one sign, behind two stand two.
+    behind = behind[1:].lstrip(_NEWLINES)
+    if rest == 2:  # noqa: PLR2004 # see above
+        if not behind.startswith(_PADDING):
+            return len(data) - len(behind) - bool(behind)
+        behind = behind[1:].lstrip(_NEWLINES)
+    return len(data) - len(behind) if behind else None
 
 
 # Base32
@@ -80,10 +82,30 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
-    position = _find_mistake(data, _ALPHABET_32, 8, (1, 3, 6))
+    count = len(data) - len(data.lstrip(_ALPHABET_32))
+    position = _find_mistake_32(data, count)
     if position is not None:
         return f"illegal base32 data at input byte {position}"
-    return to_string(base64.b32decode(data))
+    return to_string(base64.b32decode(data[:count] + _PADDING * (-count % 8)))
+
+
+def _find_mistake_32(data: bytes, count: int) -> int | None:
+    """Return the position that Go names in a text that is no base32, or None.
+
+    The text has no line breaks; its first ``count`` bytes are of the alphabet.
+    """
+    behind, rest, padding = data[count:], count % 8, -count % 8
+    if not behind:
+        return count - rest if rest else None
+    if rest < 2 or not behind.startswith(_PADDING) or len(behind) > 8:  # noqa: PLR2004 # in a group
+        return count
+    if len(behind) < padding:
+        return len(data)
+    # Go does not look at what follows the last group.
+    wrong = len(behind[1:padding]) - len(behind[1:padding].lstrip(_PADDING))
+    if wrong < padding - 1:
+        return count + wrong
+    return count if rest in {3, 6} else None
 
 
 # Checksums

@@ -18,7 +18,6 @@ FUNCTIONS: Final = FunctionTable(option="stable_values")
 
 _MAX_DRAWS: Final = 10_000
 _BYTE: Final = 256
-_UUID_BYTES: Final = 16
 
 
 def _starting_with_x(characters: str) -> str:
@@ -83,5 +82,5 @@ def shuffle(next_random: RandomNumbers, text: str) -> str:
 @FUNCTIONS.add("uuidv4")
 def uuid4(next_random: RandomNumbers) -> str:
     """A UUID, the same at each reconcile of one XR."""
-    data = bytes(next_random(_BYTE) for _ in range(_UUID_BYTES))
+    data = bytes(next_random(_BYTE) for _ in range(16))
     return next_random.keep(str(uuid.UUID(bytes=data, version=4)))

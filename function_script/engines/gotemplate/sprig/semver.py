@@ -25,7 +25,6 @@ _VERSION: Final = re.compile(
     rf"(?:-(?P<pre>{IDENTIFIERS}))?(?:\+(?P<metadata>{IDENTIFIERS}))?"
 )
 _MAX_DIGITS: Final = len(str(MAX_UINT64))
-_LATER: Final = (1,)
 
 
 class Version(Struct):
@@ -65,7 +64,7 @@ class Version(Struct):
 
     def precedence(self) -> tuple[tuple[int, ...], tuple[object, ...]]:
         """Return the sort key of a version: a release comes after its pre-releases."""
-        return self.numbers, precedence(self.pre) if self.pre else _LATER
+        return self.numbers, precedence(self.pre) if self.pre else (1,)
 
     def compare(self, other: Version) -> Int:
         """Return -1, 0 or 1 for a lower, an equal or a higher version than another one."""

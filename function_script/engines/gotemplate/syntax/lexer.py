@@ -6,7 +6,7 @@ next one. The texts of errors are Go's own.
 """
 
 import re
-from string import ascii_letters
+from string import ascii_letters, digits
 from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate import values
@@ -190,9 +190,9 @@ class _Lexer:
     def kind_at(self, position: int) -> str:
         """Return the kind of the token that begins with a dot or a rare character; "" for none."""
         if self.text[position : position + 1] == ".":
-            is_number = self.text[position + 1 : position + 2] in _DIGITS
-            return "number" if is_number else "field"
-        return "word" if self.text[position : position + 1].isalnum() else ""
+            following = self.text[position + 1 : position + 2]
+            return "number" if following and following in digits else "field"
+        return "word" if _is_alphanumeric(self.text[position : position + 1]) else ""
 
     def lex_token(self, kind: str, start: int) -> int:
         """Read a token that is no name."""
@@ -232,7 +232,7 @@ class _Lexer:
                 or _UPPER_A <= code <= _UPPER_Z
                 or _ZERO <= code <= _NINE
                 or code == _UNDERSCORE
-                or (code > _MAX_ASCII and text[end].isalnum())
+                or (code > _MAX_ASCII and _is_alphanumeric(text[end]))
             ):
                 break
             end += 1
@@ -250,7 +250,7 @@ class _Lexer:
         end = match.end()
         following = text[end : end + 1]
         # Go reads a complex number behind a sign, which templates have no use for.
-        if following.isalnum() or following in {"_", "+", "-"}:
+        if _is_alphanumeric(following) or following in {"_", "+", "-"}:
             return self.error(f"bad number syntax: {quote(text[start : end + 1])}", start)
         return end
 
@@ -276,6 +276,11 @@ class _Lexer:
         return _END
 
 
+def _is_alphanumeric(character: str) -> bool:
+    """Report whether Go takes a character for a letter or a digit: not the numbers "²" and "½"."""
+    return character.isalpha() or character.isdecimal()
+
+
 def _unicode(character: str) -> str:
     suffix = f" '{character}'" if character.isprintable() else ""
     return f"U+{ord(character):04X}{suffix}"
@@ -289,11 +294,10 @@ _UNTERMINATED: Final = {
 _WORDS: Final = {**{keyword: keyword for keyword in KEYWORDS}, "true": "bool", "false": "bool"}
 _TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
 _NAMES: Final = frozenset({"word", "variable", "field"})
-_DIGITS: Final = frozenset("0123456789")
 # The kind of a token by its first character. A field may be the dot or a number, a word a keyword.
 _KINDS: Final = {
     **dict.fromkeys(f"{ascii_letters}_", "word"),
-    **dict.fromkeys("0123456789+-", "number"),
+    **dict.fromkeys(f"{digits}+-", "number"),
     **dict.fromkeys("!#%&*,/;<>?@[\\]^{}~", "punctuation"),
     ".": "field",
     "$": "variable",
@@ -356,8 +360,6 @@ def read_number(text: str) -> Constant:
 
 def read_character(text: str) -> int:
     """Return the code point of a constant in single quotes, quotes included in ``text``."""
-    if text == "''":
-        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
     match = _CHARACTER.match(text, 1)
     if match is None or match[0] == "'":
         raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
@@ -411,13 +413,11 @@ def _escape_code(escape: str, quotes: str) -> int:
         return ord(quotes)
     if len(escape) == 1 + _OCTAL_DIGITS and escape[1:].isdigit():
         code = int(escape[1:], 8)
-        valid = code <= _BYTE
+        if code <= _BYTE:
+            return code
     elif letter in "xuU" and len(escape) > len("\\x"):
-        digits = escape[2:]
-        code = int(digits, 16)
-        valid = letter == "x" or values.is_code_point(code)
-    else:
-        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
-    if not valid:
-        raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)
-    return code
+        number = escape[2:]
+        code = int(number, 16)
+        if letter == "x" or values.is_code_point(code):
+            return code
+    raise ParseError("invalid syntax", code=Code.BAD_ESCAPE)

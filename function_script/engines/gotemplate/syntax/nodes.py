@@ -5,7 +5,8 @@ They are plain classes and not tuples: mypyc makes structs of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from function_script.engines.gotemplate.printing import quote
@@ -226,6 +227,11 @@ def walk_nodes(roots: Sequence[SyntaxNode]) -> Iterator[SyntaxNode]:
         children = _children(node)
         if children:
             pending.extend(reversed(children))
+
+
+def walk_trees(trees: Mapping[str, Sequence[SyntaxNode]]) -> Iterator[SyntaxNode]:
+    """Yield the nodes of some templates and all below them."""
+    return walk_nodes([*chain.from_iterable(trees.values())])
 
 
 def to_source(node: Placed) -> str:

@@ -101,7 +101,7 @@ class _Parser:
         self.functions = functions
         self.trees: Trees = {}
         self.errors: list[ParseError] = []
-        # Variables that some `=` changes, and functions that are called.
+        # Variables that some `=` changes.
         self.assigned: set[str] = set()
         # The next token. The last one, `eof` or `error`, is never consumed.
         self.index = 0
@@ -181,25 +181,24 @@ class _Parser:
 
     def parse_definition(self) -> None:
         """Parse a named template, from its keyword on."""
-        context = "define clause"
-        self.open.append(self.index)
+        keyword, context = self.index, "define clause"
         self.index += 1
         name = self.expect_string(context)
         self.expect("right", context)
-        body = self.named_body(context)
-        self.add(name, body, self.here)
-        self.open.pop()
+        self.parse_named_body(keyword, name)
 
-    def named_body(self, context: str) -> list[nodes.Node]:
+    def parse_named_body(self, keyword: int, name: str) -> None:
         """Parse the body of a named template: outer variables and loops are invisible."""
+        self.open.append(keyword)
         variables, ranges = self.variables, self.ranges
         self.variables, self.ranges = self.variables[:1], 0
         body, end = self.item_list()
         if end.keyword != "end":
-            text = f"unexpected {{{{{end.keyword}}}}} in {context}"
+            text = f"unexpected {{{{{end.keyword}}}}} in {self.kinds[keyword]} clause"
             raise self.misplaced(end, text, Code.ELSE_MISPLACED)
         self.variables, self.ranges = variables, ranges
-        return body
+        self.add(name, body, self.here)
+        self.open.pop()
 
     def add(self, name: str, root: list[nodes.Node], position: int) -> None:
         """Add a definition that ends at a position; only an empty one may be replaced."""
@@ -230,8 +229,6 @@ class _Parser:
 
     def unclosed(self) -> ParseError:
         """Return the error of a text that ends inside of a block; its cause is the block."""
-        if not self.open:
-            return ParseError("unexpected EOF", self.ahead)
         block = self.open[-1]
         return ParseError(
             "unexpected EOF",
@@ -267,15 +264,13 @@ class _Parser:
         keyword = self.index
         self.index += 1
         match kind:
-            case "end":
-                self.expect("right", "end")
-                return End("end", self.positions[keyword])
-            case "else":
-                return self.else_control(keyword)
-            case "template":
-                return self.template_control()
-            case "block":
-                return self.block_control(keyword)
+            case "else" if self.kinds[self.index] in _ELSE_BRANCHES:
+                return End(kind, self.positions[keyword], self.kinds[self.index])
+            case "end" | "else":
+                self.expect("right", kind)
+                return End(kind, self.positions[keyword])
+            case "template" | "block":
+                return self.template_control(keyword)
             case "break" | "continue":
                 return self.loop_control(keyword)
             case _:
@@ -291,15 +286,6 @@ class _Parser:
             raise ParseError(text, code=Code.OUTSIDE_RANGE, subject=kind)
         position = self.positions[keyword]
         return nodes.Break(position) if kind == "break" else nodes.Continue(position)
-
-    def else_control(self, keyword: int) -> End:
-        """Parse ``else``, perhaps with an if or with behind it."""
-        position = self.positions[keyword]
-        following = self.kinds[self.index]
-        if following in _ELSE_BRANCHES:
-            return End("else", position, following)
-        self.expect("right", "else")
-        return End("else", position)
 
     def parse_control(self, keyword: int) -> nodes.Node:
         """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
@@ -333,28 +319,17 @@ class _Parser:
         pipe, body = links[0]
         return make(pipe.position, pipe, body, rest)
 
-    def template_control(self) -> nodes.Node:
-        """Parse ``template "name" pipeline``, from behind the keyword."""
-        context = "template clause"
-        position = self.ahead
+    def template_control(self, keyword: int) -> nodes.Node:
+        """Parse ``template "name" pipeline``, or a ``block``, which is a definition and its use."""
+        kind = self.kinds[keyword]
+        context, position = f"{kind} clause", self.ahead
         name = self.expect_string(context)
-        pipe = None
-        if self.kinds[self.index] == "right":
+        if kind == "template" and self.kinds[self.index] == "right":
             self.index += 1
-        else:
-            pipe = self.pipeline(context, "right")
-        return nodes.Template(position, name, pipe)
-
-    def block_control(self, keyword: int) -> nodes.Node:
-        """Parse ``block "name" pipeline``: a definition and its use."""
-        context = "block clause"
-        position = self.ahead
-        name = self.expect_string(context)
+            return nodes.Template(position, name, None)
         pipe = self.pipeline(context, "right")
-        self.open.append(keyword)
-        body = self.named_body(context)
-        self.add(name, body, self.here)
-        self.open.pop()
+        if kind == "block":
+            self.parse_named_body(keyword, name)
         return nodes.Template(position, name, pipe)
 
     # Pipelines

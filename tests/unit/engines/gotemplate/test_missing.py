@@ -226,7 +226,7 @@ def _outcome(template: str, delims: tuple[str, str]) -> tuple[str, str]:
         run.render(copy.deepcopy(DATA), parts)
     except (GoError, LimitExceededError, RecursionError) as error:
         return "error", str(error)
-    return "ok", programs.to_output(parts)
+    return "ok", "".join(parts)
 
 
 DATA = json.loads((VECTORS / "data.json").read_text())

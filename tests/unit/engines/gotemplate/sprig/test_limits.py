@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+import tracemalloc
 
 import pytest
 from support.timing import stretched
@@ -53,6 +54,25 @@ def test_bomb_is_refused_in_advance(expression: str) -> None:
     with pytest.raises(GoFailure, match="limit"):
         render_text(f"{{{{ $x := {expression} }}}}", _data())  # type: ignore[arg-type] # shared on purpose
     assert time.process_time() - started < stretched(2.5)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param('printf (repeat 20000 "%999[1]d") 1', id="verbs"),
+        pytest.param('printf "%999v" (until 20000)', id="items"),
+        pytest.param('printf "%999v" (list (until 5000) (until 5000))', id="nested items"),
+        pytest.param('js (repeat 500000 "<")', id="escapes"),
+    ],
+)
+def test_long_text_is_refused_without_much_memory(expression: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(GoFailure, match="characters, the limit is"):
+            render_text(f"{{{{ {expression} }}}}", {})
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 SLOW = [

@@ -166,6 +166,8 @@ def test_years_out_of_range_are_refused(expression: str) -> None:
         pytest.param('printf "%q" 5', "write %c", id="a quoted character"),
         pytest.param('printf "%+q" "a"', "write %q", id="a quoted text of ASCII"),
         pytest.param('printf "% x" "a"', "write %x", id="bytes with blanks"),
+        pytest.param('printf "%p" (list 1)', "%p is not supported: write %v", id="an address"),
+        pytest.param('printf "%d" (semver "1.2.3")', "%d of a *semver.Version", id="hidden fields"),
         pytest.param('printf "%[2]d" 1', "%[2]d has no index of one of 1 values", id="index"),
         pytest.param('printf "%[1]5d" 1', "%[1]5 has no index", id="width behind an index"),
         pytest.param('printf "%*d" 5 1', "a width or precision of", id="width of an argument"),
