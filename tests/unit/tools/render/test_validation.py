@@ -5,10 +5,10 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
-import yaml
 from support import one_step
 from support.commands import Run
 
+from function_script.engines.tables import read_rows
 from function_script.tools.validate.builtin import find_misspelt_kind
 
 DEPLOYMENT = """\
@@ -351,19 +351,22 @@ def test_problem_is_a_warning_at_its_line(
     assert (quiet.out, quiet.err) == (printed.out, "")
 
 
-NATIVE = yaml.safe_load(Path(__file__).with_name("native_mistakes.yaml").read_text())
+NATIVE = [
+    pytest.param(*row, id=name)
+    for name, *row in read_rows("native_mistakes", Path(__file__).parent)
+]
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(("type_", "manifest", "message"), NATIVE)
 def test_mistake_that_an_api_server_refuses_is_a_warning_at_its_line(
-    name: str, tmp_path: Path, run: Run
+    type_: str, manifest: str, message: str, tmp_path: Path, run: Run
 ) -> None:
-    *version, kind = NATIVE[name]["of"].split()
+    *version, kind = type_.split()
     head = f"apiVersion: {(version or ['v1'])[0]}\nkind: {kind}\nmetadata: {METADATA}\n"
-    write(tmp_path, head + NATIVE[name]["manifest"])
+    write(tmp_path, head + manifest.replace("\\n", "\n"))
     err = run("render", tmp_path).err
     last = len((tmp_path / "composition.yaml").read_text().splitlines())
-    assert (err.count("warning: "), NATIVE[name]["says"] in err) == (1, True)
+    assert (err.count("warning: "), message in err) == (1, True)
     assert f"composition.yaml:{last}:" in err
 
 
