@@ -1,6 +1,7 @@
 """Errors in a YAML text, and the hints for classic mistakes.
 
 YamlError               not YAML, or not YAML that Kubernetes accepts
+├── DuplicateKeyError   a key that its map has before
 ├── YamlSyntaxError     not YAML, or no object
 └── TooLargeError       more values, levels or expanded text than allowed
 
@@ -103,6 +104,21 @@ class YamlError(Exception):
         message = f"{self.message}: {consequence}"
         line, column = self.line, self.column
         return YamlError(message, line=line, column=column, hint=self._hint, code=self.code)
+
+
+class DuplicateKeyError(YamlError):
+    """A key that its map has before; ``first`` and ``place`` are lines and columns, 0-based."""
+
+    def __init__(self, key: str, first: tuple[int, int], place: tuple[int, int]) -> None:
+        lines = place[0] - first[0]
+        where = "on the same line" if lines == 0 else f"{lines} line{'s' * (lines > 1)} above"
+        hint = "take one of them out, or give it another name"
+        if key in {"apiVersion", "kind"} and place[1] == 0:
+            hint = 'objects are separated by a line "---"'
+        message = f"duplicate key {key!r}, first {where}"
+        code = Code("duplicate-key", key)
+        super().__init__(message, line=place[0], column=place[1], hint=hint, code=code)
+        self.first = first
 
 
 class YamlSyntaxError(YamlError):

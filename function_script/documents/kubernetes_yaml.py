@@ -22,7 +22,6 @@ from yaml.events import (
 
 from function_script.documents import errors
 from function_script.request.values import Object, Scalar, Value, type_phrase
-from function_script.texts.diagnostics import Code
 from function_script.texts.errors import LimitName
 
 # The characters that all aliases of a document may expand to.
@@ -214,7 +213,8 @@ class _DocumentParser:
                 self._merge(result, keys, event, depth)
                 continue
             if key in keys:
-                self._warn(_duplicate(key, event, keys[key]), LAST_COUNTS)
+                places = start_of(keys[key]), start_of(event)
+                self._warn(errors.DuplicateKeyError(key, *places), LAST_COUNTS)
             else:
                 keys[key] = event
             result[key] = value_of(next_event(), depth)
@@ -363,21 +363,9 @@ def _as_key(value: Value, event: Event) -> str:
     return number_text(next(shortest, rounded))
 
 
-def _duplicate(key: str, event: Event, first: Event) -> errors.YamlError:
-    lines = start_of(event)[0] - start_of(first)[0]
-    where = "on the same line" if lines == 0 else f"{lines} line{'s' * (lines > 1)} above"
-    message = f"duplicate key {key!r}, first {where}"
-    hint = "take one of them out, or give it another name"
-    if key in {"apiVersion", "kind"} and start_of(event)[1] == 0:
-        hint = 'objects are separated by a line "---"'
-    return _error(message, event, hint=hint, code=Code("duplicate-key", key))
-
-
-def _error(
-    message: str, event: Event, *, hint: str | None = None, code: Code | None = None
-) -> errors.YamlError:
+def _error(message: str, event: Event, *, hint: str | None = None) -> errors.YamlError:
     line, column = start_of(event)
-    return errors.YamlError(message, line=line, column=column, hint=hint, code=code)
+    return errors.YamlError(message, line=line, column=column, hint=hint)
 
 
 def _too_large(message: str, event: Event, limit: LimitName | None = None) -> errors.TooLargeError:

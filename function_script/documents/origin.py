@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from function_script.documents.errors import (
+    DuplicateKeyError,
     TooLargeError,
     YamlError,
     YamlSyntaxError,
@@ -97,6 +98,10 @@ class TextOrigin:
             reason = self._explain(line)
         if reason is None and read is not None:
             reason = self._rendering.explain(first_line, syntax_error, read)
+        if isinstance(error, DuplicateKeyError) and error.column and span is not None:
+            first = (first_line + error.first[0], error.first[1] + 1)
+            if self._rendering.is_repeated(first, (line, error.column + 1)):
+                reason = span, "this text wrote both: in a loop, an item of a list begins with `- `"
         # A text that was printed, such as nginx:1.27, lacks no blank.
         is_text = lacks_sign(self._rendering.find_printed_line(line))
         span, hint = reason or (span, None if is_text else error.hint)

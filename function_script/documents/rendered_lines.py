@@ -149,6 +149,12 @@ class Rendering:
         start = offset - self._starts[index]
         return piece.locate(piece.start + start, min(width, len(piece.text) - start))
 
+    def is_repeated(self, first: tuple[int, int], second: tuple[int, int]) -> bool:
+        """Report whether one text of the template wrote two positions, both from 1: in a loop."""
+        span = self.find_span(*second, 1)
+        is_text = self.find_expression(self._offset(second[0]) + second[1] - 1) is None
+        return is_text and span is not None and self.find_span(*first, 1) == span
+
     def find_expression(self, offset: int) -> Piece | None:
         """Return the piece of an expression that wrote the character at an offset."""
         index = self._index_at(offset)
