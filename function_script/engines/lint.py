@@ -74,7 +74,7 @@ CallKind: TypeAlias = Literal[
 Those of ``condition`` have the type of one.
 """
 Policy: TypeAlias = Literal["depends_on", "moved_from", "ready_when"]
-"""What a resource states about its order and readiness, by the names that scripts have for it."""
+"""The statements of a resource about its order and readiness, by the names that scripts have."""
 # The parts of the request that have the names which getters take.
 _PARTS: Final[Mapping[CallKind, Path]] = {
     "credentials": ("credentials",),

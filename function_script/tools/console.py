@@ -27,7 +27,7 @@ Entry: TypeAlias = tuple[str, diagnostics.Diagnostic]
 # A platform's limit, less what is around the report.
 _MAX_COMMENT: Final = 60_000
 _MAX_NAMES: Final = 3
-# What stands before the last column of a line: its indentation, and the names of a table.
+# The part of a line before its last column: its indentation, and the names of a table.
 _MARGIN: Final = re.compile(r" *(?:\S+(?: \S+)*  +)?")
 _COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
@@ -127,7 +127,7 @@ def to_code(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a command reports, and its three formats.
+    """The report of a command, in three formats.
 
     ``summary`` are its last lines, and ``value`` is the rest of the object in JSON. A text has
     paragraphs before and behind the entries, and a comment in Markdown has lines there.

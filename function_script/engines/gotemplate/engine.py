@@ -158,7 +158,7 @@ def _explain(
     hint = _line_hint(lines[line - 1])
     above = lines[line - 2] if line > 1 else ""
     if hint is None and ": " not in above and not above.lstrip(" ").startswith("- "):
-        # What is no entry makes the line below it unreadable.
+        # A line that is no entry makes the one below it unreadable.
         span, hint = locate(line - 1) or span, _line_hint(above)
     return None if hint is None else (span, hint)
 

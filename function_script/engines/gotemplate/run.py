@@ -41,7 +41,7 @@ _ITEMS_PER_STEP: Final = 2
 # Steps between two checks of the clock, parts of output between two sums of their lengths.
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
-# Looking for the lines of what was noted takes time, and a few warnings are enough.
+# A search for the lines of notes takes time, and a few warnings are enough.
 _MAX_NOTED: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75

@@ -44,7 +44,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         # Crossplane calls again with what is required, unless this response is fatal.
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
-    # What exists and waits for a value is a resource like others, with its order and its rule.
+    # A resource that exists and waits for a value has its order and its rule, like others.
     waiting = [(each.name, each) for each in contribution.deferred if each.name is not None]
     kept = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
     contribution = replace(contribution, composed={**contribution.composed, **kept})

@@ -522,7 +522,7 @@ def _judge(
         located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
         return None, [
             *(
-                # What is too slow here may be fast enough on a server.
+                # A run that is too slow here may be fast enough on a server.
                 Finding.of(
                     (rules.DOUBTFUL if problem.code == _TIME else rules.RUN)
                     if is_certain

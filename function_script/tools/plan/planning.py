@@ -122,7 +122,7 @@ class Planner:
         """Plan an XR that the change does not concern, but for ``kinds`` that its steps require."""
         plan = replace(self._start(xr), verdict="unchanged")
         text = ""
-        # What it requires is not known then.
+        # Its requirements are not known then.
         with suppress(FatalError, UnknownError):
             side = self._find_old(xr, plan.composition)
             text = str(side.composition.get("spec"))
@@ -332,7 +332,7 @@ class Planner:
         if later:
             outcome = later[0].add_later(outcome)
         elif any(each.verb in {"add", "destroy"} for each in outcome.changes):
-            # What is added may take the place of something, and what goes was there for something.
+            # An added object may take the place of another one, and one that goes had a purpose.
             last = self._run("after", new, new_inputs, answers, *after)
             outcome = following.add_later_deletions(outcome, last)
         self._hand_down(outcome.changes, outcome.manifests, observed)

@@ -1,4 +1,4 @@
-"""What the API server refuses in kinds of Kubernetes itself, and no schema says."""
+"""Rules of the API server for kinds of Kubernetes itself, which no schema has."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -43,7 +43,7 @@ _LABEL_KEY: Final = re.compile(
 
 
 def compare(manifest: Object) -> Iterator[Problem]:
-    """Find what no schema says of an object, as the API server does."""
+    """Find the problems of an object that no schema finds, as the API server does."""
     type_ = manifests.key_of(manifest)[:2]
     spec = manifests.object_at(manifest, "spec")
     above = _POD_TEMPLATES.get(type_)
