@@ -118,6 +118,8 @@ class Versions:
         self._ours = ours
         self._theirs = theirs
         self._other = other
+        # Steps and places whose values were the same in all runs of an XR.
+        self._constant: set[tuple[str, tuple[str | None, objects.Path]]] = set()
 
     def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
         """Compare the renderings of an XR; return what they required. Raises FatalError."""
@@ -159,16 +161,20 @@ class Versions:
     ) -> tuple[Answer, Answer]:
         """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
+        Places that differed in all runs of another XR are asked once.
         Raises FatalError if a side does not answer. ``step`` is None for a whole pipeline.
         """
         theirs, ours = ask(self._theirs), ask(self._ours)
         lasting, named = _find(ours, theirs)
-        for _ in range(_REPEATS):
+        own_step = "" if step is None else step.name
+        is_known = all((own_step, each.place) in self._constant for each in lasting)
+        for _ in range(0 if is_known else _REPEATS):
             for side, first in ((self._theirs, theirs), (self._ours, ours)) if lasting else ():
                 changed = {each.place for each in _find(ask(side), first)[0]}
                 if {each.place for each in lasting} & changed:
                     named.add("changes in every run")
                     lasting = [each for each in lasting if each.place not in changed]
+        self._constant.update((own_step, each.place) for each in lasting)
         for each in lasting:
             name, problem = self._locate(each, step, (ours, theirs), comparison.label)
             line = None if problem.span is None else (problem.span.name, problem.span.line)

@@ -298,6 +298,24 @@ def test_named_difference_is_no_change(twin: Twin, run: Run, change: Change, kin
     assert f"No changes, by XRs and requests: {kind} (1)." in text
 
 
+def test_place_that_differs_for_a_second_xr_is_asked_once(
+    project: Path, twin: Twin, run: Run
+) -> None:
+    calls: list[int] = []
+
+    def change(response: pb.RunFunctionResponse) -> None:
+        calls.append(len(calls))
+        response.desired.resources["bucket-0"].resource["spec"]["size"] = 7
+
+    twin.change = change
+    run("compare")
+    count = len(calls)
+    (project / "examples").mkdir()
+    _write(project, "examples/other.yaml", XR.replace("demo", "other"))
+    assert "2 XRs  different" in run("compare").out
+    assert len(calls) == 2 * count + 1
+
+
 def _write(project: Path, name: str, text: str) -> None:
     (project / name).write_text(text)
 
