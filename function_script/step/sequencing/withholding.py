@@ -46,8 +46,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     cluster = ClusterState(request, contribution.composed, options)
     # A resource that exists and waits for a value has its order and its rule, like others.
     waiting = [(each.name, each) for each in contribution.deferred if each.name is not None]
-    kept = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
-    contribution = replace(contribution, composed={**contribution.composed, **kept})
+    existing = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
+    contribution = replace(contribution, composed={**contribution.composed, **existing})
     cluster.composed = contribution.composed
     graph = dependencies.read(contribution, _desired_names(contribution, cluster))
     if graph and (request.observed is None or request.observed.composite is None):
@@ -114,7 +114,7 @@ def _keep_existing(
         raise DocumentError.of(problem, span=deferred.span, hint=hint)
     earlier = cluster.earlier.get(name)
     if earlier is not None and earlier.struct is not None:
-        # What an earlier step desires now is newer than what was applied.
+        # The desired state of an earlier step is newer than the state that was applied.
         objects.merge(configuration, wire.decode_struct(earlier.struct))
     return DesiredResource(
         resource=configuration, ready=deferred.ready, replace=False, policy=deferred.policy

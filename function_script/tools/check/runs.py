@@ -491,14 +491,16 @@ def _reconcile(run: Run, most: int, subject: Subject, report: Report | None) -> 
 def _add_alternating(subject: Subject, run: Run, names: set[str], report: Report) -> None:
     """Report the observed resources that a program reads, and composes in every other run."""
     places = {each.place for each in report.findings}
-    for step_input, step in subject.inputs:
+    for step_input, step in subject.inputs if names else ():
         for use in step.language.lint.find_names(step.program, "observed"):
+            if use.text not in names:
+                continue
             text = f'"{use.text}" is composed, left out once it exists, and composed again'
             hint = "compose it in every run: what a run leaves out is deleted"
             problem = run.note(Diagnostic(message=text, hint=hint)).at(use.source, use.span)
             located = author_positions.map_to_source(problem, step_input, subject.programs)
             finding = Finding.of(rules.DOUBTFUL, located, step_input.step)
-            if use.text in names and finding.place not in places:
+            if finding.place not in places:
                 report.findings.append(finding)
 
 
@@ -522,14 +524,7 @@ def _judge(
         located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
         return None, [
             *(
-                # A run that is too slow here may be fast enough on a server.
-                Finding.of(
-                    (rules.DOUBTFUL if problem.code == _TIME else rules.RUN)
-                    if is_certain
-                    else rules.DOUBT,
-                    problem,
-                    failure.step.name,
-                )
+                Finding.of(_rate(problem, is_certain=is_certain), problem, failure.step.name)
                 for problem, is_certain in located
             ),
             *unselected,
@@ -687,6 +682,14 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         )
         and not (_ELSEWHERE if is_new else _OUTSIDE).search(_WRITTEN.sub("", line))
     )
+
+
+def _rate(problem: Diagnostic, *, is_certain: bool) -> rules.Rule:
+    """Return the rule of a failure of a run."""
+    if not is_certain:
+        return rules.DOUBT
+    # A run that is too slow here may be fast enough on a server.
+    return rules.DOUBTFUL if problem.code == _TIME else rules.RUN
 
 
 def _is_constant(step: Step, span: Span, count: int) -> bool:

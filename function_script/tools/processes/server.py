@@ -258,5 +258,5 @@ class FunctionServer:
 def _log_notes(report: Report | None) -> tuple[str, ...]:
     """Return the last lines of a log."""
     lines = [] if report is None else report.log.splitlines()[-_MAX_LOG_LINES:]
-    shown = (CONTROL.sub(lambda each: f"\\u{ord(each[0]):04x}", line.rstrip()) for line in lines)
-    return tuple(f"log: {cut(text, _MAX_LINE_BYTES)}" for text in shown if text)
+    plain = (CONTROL.sub(lambda each: f"\\u{ord(each[0]):04x}", line.rstrip()) for line in lines)
+    return tuple(f"log: {cut(text, _MAX_LINE_BYTES)}" for text in plain if text)

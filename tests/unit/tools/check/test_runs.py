@@ -493,7 +493,7 @@ LIMITS = {
         [],
     ),
     "items": (_GO, "{{ until 10000000 }}\n" + _CONFIG, ["failing-run"]),
-    # What is too slow on this machine may be fast enough on a server.
+    # A run that is too slow on this machine may be fast enough on a server.
     "time": (_STARLARK, _script("for i in range(1000000000):", "    i += 1"), ["doubtful"]),
 }
 

@@ -83,7 +83,7 @@ def test_object_that_gets_other_labels_may_be_required(plan: Plan) -> None:
 
 
 def test_object_of_an_unknown_xr_may_be_required(plan: Plan) -> None:
-    """What becomes of it is not known, whatever the change of its XR is."""
+    """Its future is not known, whatever the change of its XR is."""
     plan.change(("size: 1", "size: 2"))
     # Nothing says whose field it is.
     live = buckets()
