@@ -203,6 +203,10 @@ def test_resource_is_kept_while_requirements_are_open() -> None:
     assert asking["requirements"]
     answered = run(step, {"b": managed(OWNED)}, required_resources={"zone": {}})
     assert 'cannot leave out resource "b"' in fatal(answered)
+    # The step gets its own context back, and does not take itself for an earlier step.
+    zone = {"items": [{"resource": {"data": {"a": 1}}}]}
+    again = run(step, context=run(step).get("context", {}), required_resources={"zone": zone})
+    assert set(desired(again)) == {"b"}
 
 
 def test_earlier_step_adds_to_a_kept_resource_and_it_stays() -> None:

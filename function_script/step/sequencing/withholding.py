@@ -5,7 +5,7 @@ missing values are withheld, readiness is judged, and a condition reports both. 
 none of this pays nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,8 +14,8 @@ from function_script.contribution import Contribution, Deferred, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
 from function_script.request.program import Blocked
-from function_script.request.request import has_unanswered
-from function_script.request.values import Readable
+from function_script.request.request import find_context, has_unanswered
+from function_script.request.values import Object, Readable
 from function_script.step.sequencing import dependencies, usages
 from function_script.step.sequencing.dependencies import ClusterState
 from function_script.step.sequencing.managed_fields import applied_configuration
@@ -25,6 +25,8 @@ from function_script.wire import enums
 
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
+# The names of withheld resources, for the dependencies of later steps.
+_CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
@@ -37,7 +39,9 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     resource that exists and may not or cannot be kept.
     """
     has_policies = contribution.deferred or contribution.policy_spans
-    if (step.readiness is None and not has_policies) or contribution.is_fatal:
+    earlier = find_context(request, _CONTEXT_KEY)
+    withheld = earlier if isinstance(earlier, dict) else {}
+    if not (step.readiness or has_policies or withheld) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
     if has_unanswered(request, contribution.resources, contribution.schemas):
@@ -49,7 +53,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     existing = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
     contribution = replace(contribution, composed={**contribution.composed, **existing})
     cluster.composed = contribution.composed
-    graph = dependencies.read(contribution, _desired_names(contribution, cluster))
+    graph = dependencies.read(contribution, _desired_names(contribution, cluster, withheld))
     if graph and (request.observed is None or request.observed.composite is None):
         raise DocumentError.of(
             f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
@@ -64,8 +68,10 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for name, waiting_for in unmet.items():
         reason = f"for {', '.join(each.text for each in waiting_for)}"
         blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
+    parts = [name for name in withheld if _is_part(name, cluster)]
+    blocked += [Blocked(name, "in an earlier step") for name in parts if name not in unmet]
 
-    composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
+    composed = {**contribution.composed, **dict.fromkeys([*unmet, *parts], _NOTHING)}
     # After the withheld ones are out, and before Usages, which state their own readiness.
     composed |= _judge_all(composed, options, cluster)
     protecting, unprotected = usages.compose(graph, options, cluster)
@@ -76,7 +82,14 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     )
     if blocked:
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
-        contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
+        context = contribution.context
+        # A step that requires objects is called again with its own context.
+        if not contribution.resources and not contribution.schemas:
+            names: Object = dict.fromkeys([*existing, *unmet], True)
+            context = context | ({_CONTEXT_KEY: names} if names else {})
+        contribution = replace(
+            contribution, composite=composite, blocked=tuple(blocked), context=context
+        )
     if options.condition is None and not graph and not options.defer_missing:
         return contribution
     kind = options.condition or _DEFAULT_CONDITION
@@ -88,12 +101,24 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     )
 
 
-def _desired_names(contribution: Contribution, cluster: ClusterState) -> set[str]:
-    """Return the names of all resources that this step or an earlier one desires."""
+def _desired_names(
+    contribution: Contribution, cluster: ClusterState, withheld: Collection[str]
+) -> set[str]:
+    """Return the names of all resources that this step or an earlier one desires or withholds."""
     composed = contribution.composed
     removed = {name for name, entry in composed.items() if entry.resource is None}
     deferred = {each.name for each in contribution.deferred if each.name}
-    return (cluster.earlier.keys() | composed.keys()) - removed | deferred
+    return {*cluster.earlier, *withheld, *composed} - removed | deferred
+
+
+def _is_part(name: str, cluster: ClusterState) -> bool:
+    """Report whether this step adds to a resource that an earlier one withholds.
+
+    The part would be created alone, before its time.
+    """
+    entry = cluster.composed.get(name)
+    is_added = entry is not None and entry.resource is not None and not entry.replace
+    return is_added and not cluster.exists(name)
 
 
 def _keep_existing(

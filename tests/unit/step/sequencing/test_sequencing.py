@@ -166,6 +166,33 @@ def test_dependency_on_an_earlier_steps_resource(language: str) -> None:
     assert "b" in desired(run(step(language, resources), exists, desired=earlier))
 
 
+def follow(language: str, resources: dict[str, Object], *names: str) -> Object:
+    """The response of a step behind one whose `b` waits for its `a`; ``names`` exist."""
+    exists = {name: observed(status=READY) for name in names}
+    first = run(step(language, {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}}), exists)
+    parts = {"desired": first["desired"], "context": first.get("context", {})}
+    return run(step(language, resources), exists, **parts)
+
+
+def test_dependency_on_what_an_earlier_step_withholds_waits_too(language: str) -> None:
+    """An error would end every reconcile before that is created."""
+    response = follow(language, {"c": {"depends_on": ["b"]}})
+    assert set(desired(response)) == {"a"}
+    assert str(condition(response)["message"]).startswith("Waiting: c for b")
+    assert set(desired(follow(language, {"c": {"depends_on": ["b"]}}, "a"))) == {"a", "b"}
+    assert set(desired(follow(language, {"c": {"depends_on": ["b"]}}, "a", "b"))) == {*"abc"}
+
+
+def test_part_of_what_an_earlier_step_withholds_is_not_created(language: str) -> None:
+    """It would lack what the earlier step states; a script states the whole of a resource."""
+    part: dict[str, Object] = {"b": {}}
+    response = follow(language, part)
+    assert set(desired(response)) == ({"a", "b"} if language == "starlark" else {"a"})
+    assert response["desired"]["composite"] == {"ready": FALSE}  # type: ignore[index,call-overload] # objects
+    assert set(desired(follow(language, part, "a"))) == {"a", "b"}
+    assert set(desired(follow(language, part, "b"))) == {"a", "b"}
+
+
 def test_unknown_name_is_an_error_with_its_place(language: str) -> None:
     """Nothing would ever meet it."""
     message = fatal(run(step(language, {"network": {}, "b": {"depends_on": ["netwrok"]}})))
