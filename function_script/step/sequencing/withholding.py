@@ -40,7 +40,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     """
     has_policies = contribution.deferred or contribution.policy_spans
     earlier = find_context(request, _CONTEXT_KEY)
-    withheld = earlier if isinstance(earlier, dict) else {}
+    entries = earlier.items() if isinstance(earlier, dict) else ()
+    withheld = [name for name, is_waiting in entries if is_waiting]
     if not (step.readiness or has_policies or withheld) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
@@ -80,16 +81,17 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     contribution = replace(
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
-    if blocked:
+    handed: Object = dict.fromkeys(sorted(cluster.composed.keys() & withheld), False)
+    handed |= dict.fromkeys([*existing, *unmet, *parts], True)
+    # A step that requires objects is called again with its own context.
+    if handed and not contribution.resources and not contribution.schemas:
+        context = {**contribution.context, _CONTEXT_KEY: handed}
+        contribution = replace(contribution, context=context)
+    is_ready = contribution.composite.ready == enums.READY_TRUE
+    are_gone = all(name in cluster.earlier or name in cluster.composed for name in withheld)
+    if blocked or (is_ready and not are_gone):
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
-        context = contribution.context
-        # A step that requires objects is called again with its own context.
-        if not contribution.resources and not contribution.schemas:
-            names: Object = dict.fromkeys([*existing, *unmet], True)
-            context = context | ({_CONTEXT_KEY: names} if names else {})
-        contribution = replace(
-            contribution, composite=composite, blocked=tuple(blocked), context=context
-        )
+        contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
     if options.condition is None and not graph and not options.defer_missing:
         return contribution
     kind = options.condition or _DEFAULT_CONDITION
@@ -118,7 +120,7 @@ def _is_part(name: str, cluster: ClusterState) -> bool:
     """
     entry = cluster.composed.get(name)
     is_added = entry is not None and entry.resource is not None and not entry.replace
-    return is_added and not cluster.exists(name)
+    return is_added and name not in cluster.earlier and not cluster.exists(name)
 
 
 def _keep_existing(
