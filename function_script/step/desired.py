@@ -120,7 +120,8 @@ def _encode_composed(
         resource = merged
         ready = earlier.ready if entry.ready is None else entry.ready
         details = earlier.connection_details
-    if resource == before and ready == earlier.ready:
+    # Python takes true for 1, which is told apart where all else is equal.
+    if resource == before and ready == earlier.ready and objects.is_same(resource, before):
         # Unchanged: keep the bytes, with the fields that this version does not know.
         return earlier.payload
     return _encode_entry(name, resource, ready, details, drop_nulls=not keeps_nulls)

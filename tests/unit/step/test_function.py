@@ -203,3 +203,13 @@ def test_object_of_another_kind_is_not_left_behind(former: tuple[str, str]) -> N
 def test_object_of_another_version_is_the_same_object() -> None:
     assert not compose_beside(("s3.example.org/v1beta1", "Bucket")).results
     assert not compose_beside(BUCKET).results
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, True), (0, False), (True, 1), ([0], [False])])
+def test_change_of_what_python_takes_for_equal_is_made(before: object, after: object) -> None:
+    body = {"apiVersion": "v1", "kind": "A", "spec": {"x": after}}
+    resources = {"a": {"resource": body}}
+    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
+    earlier = {"resources": {"a": {"resource": {**body, "spec": {"x": before}}}}}
+    response = call(request(starlark(script), desired=earlier))
+    assert response.desired == request(desired={"resources": resources}).desired
