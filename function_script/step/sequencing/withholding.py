@@ -14,7 +14,7 @@ from function_script.contribution import Contribution, Deferred, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
 from function_script.request.program import Blocked
-from function_script.request.request import find_context, has_unanswered
+from function_script.request.request import find_context, find_required, has_unanswered
 from function_script.request.values import Object, Readable
 from function_script.step.sequencing import dependencies, usages
 from function_script.step.sequencing.dependencies import ClusterState
@@ -45,7 +45,12 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     if not (step.readiness or has_policies or withheld) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
-    if has_unanswered(request, contribution.resources, contribution.schemas):
+    is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
+    if contribution.deferred and not is_unanswered:
+        # Objects of the last reconcile may be for another selector of that name.
+        selectors = contribution.resources.items()
+        is_unanswered = any(find_required(request, *each) is None for each in selectors)
+    if is_unanswered:
         # Crossplane calls again with what is required, unless this response is fatal.
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
