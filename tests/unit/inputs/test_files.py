@@ -111,12 +111,11 @@ def test_files_of_two_versions_are_never_one_program(
 
     read = beneath.read
     monkeypatch.setattr(beneath, "read", read_and_update)
-    files = Files(tmp_path)
     if updates == 1:
-        assert files.read("robots") == {"a.star": "1", "b.star": "1"}
+        assert Files(tmp_path).read("robots") == {"a.star": "1", "b.star": "1"}
         return
     with pytest.raises(ValueError, match="its files change while they are read"):
-        files.read("robots")
+        Files(tmp_path).read("robots")
 
 
 def test_unchanged_directory_is_not_read_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from google.protobuf.message import DecodeError
-from support.builders import XR, call, fatal, request, starlark
+from support.builders import fatal, request, starlark
 
 from function_script import wire
 from function_script.engines.registry import LANGUAGES
@@ -160,56 +160,3 @@ def test_request_of_a_million_parts_holds_up_nobody(data: bytes) -> None:
     unread = min(seconds(lambda: function.pass_through_unread(data, ERROR)) for _ in range(3))
     assert unread < 0.3 * whole
     assert fatal(pb.RunFunctionResponse.FromString(function.pass_through_unread(data, ERROR)))
-
-
-BUCKET = ("s3.example.org/v1", "Bucket")
-FORMER = {
-    "kind": ("v1", "Bucket"),
-    "group": ("s3.example.com/v1", "Bucket"),
-    # Such an object holds the whole of what is composed now.
-    "kind of a wrapper": ("example.org/v1", "Object"),
-}
-
-
-def compose_beside(type_: tuple[str, str], **metadata: object) -> pb.RunFunctionResponse:
-    """The response of a step whose bucket exists as an object of a type that the XR controls."""
-    api_version, kind = BUCKET
-    inner = {"apiVersion": api_version, "kind": kind}
-    resources = {"a": {"resource": inner}}
-    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
-    owner = {"apiVersion": "example.org/v1", "kind": "XThing", "controller": True}
-    existing = {
-        "apiVersion": type_[0],
-        "kind": type_[1],
-        "metadata": {"name": "a-1", "ownerReferences": [{**owner, "uid": "8a4c2f0e"}], **metadata},
-        "spec": {"manifest": inner},
-        "status": {"manifest": inner},
-    }
-    state = {"composite": {"resource": XR}, "resources": {"a": {"resource": existing}}}
-    return call(request(starlark(script), observed=state))
-
-
-@pytest.mark.parametrize("former", FORMER.values(), ids=FORMER)
-def test_object_of_another_kind_is_not_left_behind(former: tuple[str, str]) -> None:
-    """Crossplane deletes by resource names, so that nobody would know the object any longer."""
-    message = fatal(compose_beside(former))
-    assert (
-        f"it exists as {former[1]} of {former[0]}, which Crossplane would leave behind" in message
-    )
-    assert not compose_beside(former, deletionTimestamp="2026-01-01T00:00:00Z").results
-    assert not compose_beside(former, ownerReferences=[]).results
-
-
-def test_object_of_another_version_is_the_same_object() -> None:
-    assert not compose_beside(("s3.example.org/v1beta1", "Bucket")).results
-    assert not compose_beside(BUCKET).results
-
-
-@pytest.mark.parametrize(("before", "after"), [(1, True), (0, False), (True, 1), ([0], [False])])
-def test_change_of_what_python_takes_for_equal_is_made(before: object, after: object) -> None:
-    body = {"apiVersion": "v1", "kind": "A", "spec": {"x": after}}
-    resources = {"a": {"resource": body}}
-    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
-    earlier = {"resources": {"a": {"resource": {**body, "spec": {"x": before}}}}}
-    response = call(request(starlark(script), desired=earlier))
-    assert response.desired == request(desired={"resources": resources}).desired

@@ -74,32 +74,6 @@ def test_removal_of_the_new_name_removes_the_object() -> None:
     assert not composed(run(step, desired=earlier, old="new"))
 
 
-REMOVAL = "---\napiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Removal\nresources: [old]\n"
-REMOVERS = {
-    "before it": builders.jinja(REMOVAL + document("new", moved_from="old")),
-    "after it": builders.jinja(document("new", moved_from="old") + REMOVAL),
-    "while it is blocked": builders.jinja(
-        document("db") + document("new", moved_from="old", depends_on="db") + REMOVAL
-    ),
-    "in a script": builders.starlark(
-        "def main(req):\n"
-        '    rsp = response()\n    body = {"apiVersion": "v1", "kind": "A"}\n'
-        '    rsp.resource("new", body, moved_from = "old")\n    rsp.remove("old")\n'
-        "    return rsp\n"
-    ),
-    "in a later step": builders.jinja(REMOVAL),
-}
-
-
-@pytest.mark.parametrize("step", REMOVERS.values(), ids=REMOVERS)
-def test_removal_of_the_old_name_leaves_the_moved_object(step: Object) -> None:
-    earlier: Object = {"old": existing("old", **{MOVED_TO: "new"})}
-    desired = earlier if step is REMOVERS["in a later step"] else None
-    for response in (run(step, "old", desired=desired), run(step, desired=desired, old="new")):
-        desired_state = cast("Object", response["desired"])
-        assert "old" in cast("Object", desired_state["resources"])
-
-
 SEEN = {
     "starlark": builders.starlark(
         "def main(req):\n"

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from support import builders
 from support.readiness_steps import (
     CREATING,
     LANGUAGES,
@@ -165,57 +164,6 @@ def test_dependency_on_an_earlier_steps_resource(language: str) -> None:
     earlier = {"resources": {"a": {**observed(), "ready": "READY_TRUE"}}}
     exists = {"a": observed(status=CREATING)}
     assert "b" in desired(run(step(language, resources), exists, desired=earlier))
-
-
-def follow(*steps: Object, exist: str = "") -> Object:
-    """The response of the last step, behind one whose `b` waits for its `a`."""
-    exists = {name: observed(status=READY) for name in exist}
-    first = step("jinja", {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}})
-    response: Object = {}
-    for each in (first, *steps):
-        parts = {"desired": response.get("desired", {}), "context": response.get("context", {})}
-        response = run(each, exists, **parts)
-    return response
-
-
-def test_dependency_on_what_an_earlier_step_withholds_waits_too(language: str) -> None:
-    """An error would end every reconcile before that is created."""
-    behind = step(language, {"c": {"depends_on": ["b"]}})
-    response = follow(behind)
-    assert set(desired(response)) == {"a"}
-    assert str(condition(response)["message"]).startswith("Waiting: c for b")
-    assert set(desired(follow(behind, exist="a"))) == {"a", "b"}
-    assert set(desired(follow(behind, exist="ab"))) == {"a", "b", "c"}
-
-
-def test_part_of_what_an_earlier_step_withholds_is_not_created(language: str) -> None:
-    """It would lack what the earlier step states; a script states the whole of a resource."""
-    part = step(language, {"b": {}})
-    response = follow(part)
-    assert set(desired(response)) == ({"a", "b"} if language == "starlark" else {"a"})
-    assert response["desired"]["composite"] == {"ready": FALSE}  # type: ignore[index,call-overload] # objects
-    assert set(desired(follow(part, exist="a"))) == {"a", "b"}
-    assert set(desired(follow(part, exist="b"))) == {"a", "b"}
-
-
-def test_resource_that_a_later_step_removes_or_composes_waits_no_longer(language: str) -> None:
-    removing = builders.starlark(
-        'def main(req):\n    return {"desired": {"resources": {"b": None}}}'
-    )
-    whole = step("starlark", {"b": {}})
-    for each in (removing, whole):
-        assert set(desired(follow(each, step(language, {"b": {}})))) == {"a", "b"}
-
-
-def test_xr_is_not_ready_while_an_earlier_step_withholds_a_resource(language: str) -> None:
-    """As if the resource was of the same step."""
-    ready = builders.starlark(
-        'def main(req):\n    return {"desired": {"composite": {"ready": True}}}'
-    )
-    others = step(language, {"c": {}})
-    for exist, readiness_of_xr in (("", FALSE), ("a", TRUE), ("b", TRUE)):
-        response = follow(others, ready, exist=exist)
-        assert response["desired"]["composite"] == {"ready": readiness_of_xr}  # type: ignore[index,call-overload] # objects
 
 
 def test_unknown_name_is_an_error_with_its_place(language: str) -> None:
