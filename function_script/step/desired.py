@@ -37,8 +37,9 @@ def check_kinds(request: wire.Request, contribution: Contribution) -> None:
             continue
         existing = view_object(struct)
         old_version, old_kind = objects.api_version_and_kind(existing)
-        is_same = (_group(api_version), kind) == (_group(old_version), old_kind)
-        if is_same or not _belongs_to_xr(existing, request.observed.composite):
+        group, old_group = (each.rpartition("/")[0] for each in (api_version, old_version))
+        is_same = (group, kind) == (old_group, old_kind)
+        if is_same or not _belongs_to_xr(existing, request.observed.composite or NO_RESOURCE):
             continue
         raise DocumentError.of(
             f'cannot compose resource "{name}" as {kind} of {api_version}: it exists as {old_kind} '
@@ -48,20 +49,15 @@ def check_kinds(request: wire.Request, contribution: Contribution) -> None:
         )
 
 
-def _belongs_to_xr(existing: Mapping[str, Readable], composite: wire.Resource | None) -> bool:
+def _belongs_to_xr(existing: Mapping[str, Readable], composite: wire.Resource) -> bool:
     """Report whether the XR controls an object that is not being deleted."""
     metadata = objects.find_path(existing, ("metadata",))
     owners = objects.find_path(metadata, ("ownerReferences",))
-    xr = view_object(composite.struct_part) if composite is not None else {}
-    uid = objects.find_path(xr, ("metadata", "uid"))
+    uid = objects.find_path(view_object(composite.struct_part), ("metadata", "uid"))
     return objects.find_path(metadata, ("deletionTimestamp",)) is None and any(
         isinstance(each, dict) and bool(each.get("controller")) and each.get("uid") == uid
         for each in (owners if isinstance(owners, list) else ())
     )
-
-
-def _group(api_version: str) -> str:
-    return api_version.rpartition("/")[0]
 
 
 @lru_cache(maxsize=256)

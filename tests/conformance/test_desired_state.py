@@ -99,11 +99,16 @@ def test_removal_of_the_old_name_leaves_the_moved_object(moving: Object) -> None
 def follow(*steps: Object, exist: str = "") -> Object:
     """The response of the last step, behind one whose `b` waits for its `a`."""
     exists = {name: observed(status=READY) for name in exist}
-    first = step("jinja", {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}})
+    required: Object = {"r": {"apiVersion": "v1", "kind": "A", "matchLabels": {}}}
+    resources: dict[str, Object] = {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}}
+    first = step("jinja", resources, requirements={"resources": required})
     response: Object = {}
     for each in (first, *steps):
-        parts = {"desired": response.get("desired", {}), "context": response.get("context", {})}
-        response = run(each, exists, **parts)
+        state = response.get("desired", {})
+        # Crossplane calls a step again with what it requires, and with its own context.
+        for _ in range(2):
+            parts = {"desired": state, "context": response.get("context", {})}
+            response = run(each, exists, required_resources={"r": {}}, **parts)
     return response
 
 

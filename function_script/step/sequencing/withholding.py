@@ -5,6 +5,8 @@ missing values are withheld, readiness is judged, and a condition reports both. 
 none of this pays nothing.
 """
 
+import hashlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,7 +17,7 @@ from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.request import find_context, find_required, has_unanswered
-from function_script.request.values import Object, Readable
+from function_script.request.values import Object, Readable, Value
 from function_script.step.sequencing import dependencies, usages
 from function_script.step.sequencing.dependencies import ClusterState
 from function_script.step.sequencing.managed_fields import applied_configuration
@@ -25,8 +27,9 @@ from function_script.wire import enums
 
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
-# The names of withheld resources, for the dependencies of later steps.
+# The names of withheld resources, for later steps, with the step that withholds each; "" if none.
 _CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
+_IDENTITY_DIGITS: Final = 12
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
@@ -40,10 +43,11 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     """
     has_policies = contribution.deferred or contribution.policy_spans
     earlier = find_context(request, _CONTEXT_KEY)
-    entries = earlier.items() if isinstance(earlier, dict) else ()
-    withheld = [name for name, is_waiting in entries if is_waiting]
-    if not (step.readiness or has_policies or withheld) or contribution.is_fatal:
+    entries = sorted(earlier.items()) if isinstance(earlier, dict) else []
+    if not (step.readiness or has_policies or entries) or contribution.is_fatal:
         return contribution
+    own = ("", _identify(request)) if entries else ()
+    withheld = [name for name, owner in entries if owner not in own]
     options = step.readiness or ReadinessOptions()
     is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
     if contribution.deferred and not is_unanswered:
@@ -86,12 +90,9 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     contribution = replace(
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
-    handed: Object = dict.fromkeys(sorted(cluster.composed.keys() & withheld), False)
-    handed |= dict.fromkeys([*existing, *unmet, *parts], True)
-    # A step that requires objects is called again with its own context.
-    if handed and not contribution.resources and not contribution.schemas:
-        context = {**contribution.context, _CONTEXT_KEY: handed}
-        contribution = replace(contribution, context=context)
+    names = {*existing, *unmet}
+    gone = {*cluster.composed} - names.union(parts)
+    contribution = _hand_on(contribution, request, entries, names=names, gone=gone)
     is_ready = contribution.composite.ready == enums.READY_TRUE
     are_gone = all(name in cluster.earlier or name in cluster.composed for name in withheld)
     if blocked or (is_ready and not are_gone):
@@ -106,6 +107,38 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         conditions=(*contribution.conditions, _condition(kind, blocked, unready)),
         results=(*contribution.results, *_change_event(kind, blocked, cluster.xr)),
     )
+
+
+def _hand_on(
+    contribution: Contribution,
+    request: wire.Request,
+    entries: Sequence[tuple[str, Value]],
+    *,
+    names: Collection[str],
+    gone: Collection[str],
+) -> Contribution:
+    """Return the contribution with a context that tells later steps which names are withheld.
+
+    ``names`` are those that this step withholds; it removes those of ``gone``, or composes them. A
+    name that an earlier step withholds, too, stays that step's.
+    """
+    if not entries and not names:
+        return contribution
+    identity = _identify(request)
+    # The step may have withheld more when it was called without what it requires.
+    own_before = {name for name, owner in entries if owner == identity}
+    of_others = {name for name, owner in entries if owner} - own_before
+    handed: Object = {name: "" for name, _ in entries if name in own_before or name in gone}
+    handed |= dict.fromkeys(sorted({*names} - of_others), identity)
+    return replace(contribution, context={**contribution.context, _CONTEXT_KEY: handed})
+
+
+def _identify(request: wire.Request) -> str:
+    """Return a digest of a step that is the same in all calls for what it requires."""
+    names = sorted(request.desired.resources) if request.desired is not None else []
+    value = wire.decode_struct(request.input or b"", sort_keys=True)
+    text = json.dumps([[*names], value], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_IDENTITY_DIGITS]
 
 
 def _desired_names(
