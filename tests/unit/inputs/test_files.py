@@ -98,15 +98,14 @@ def test_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
 def test_files_of_two_versions_are_never_one_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, updates: int
 ) -> None:
-    """A resource that moves from one file to another would be in neither."""
     directory = tmp_path / "robots"
     mount_config_map(directory, "0", a__star="0", b__star="0")
     revisions = iter(range(1, updates + 1))
 
     def read_and_update(roots: tuple[Path, ...], path: Path) -> bytes:
         data = read(roots, path)
-        for revision in map(str, islice(revisions, 1)):
-            mount_config_map(directory, revision, a__star=revision, b__star=revision)
+        for each in map(str, islice(revisions, 1)):
+            mount_config_map(directory, each, a__star=each, b__star=each)
         return data
 
     read = beneath.read
