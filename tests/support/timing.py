@@ -30,7 +30,7 @@ _YARDSTICK_PROCESS_SECONDS = 0.085
 _NOISE = 1.75
 # A bound holds when it is kept once in so many rounds: others can only lengthen what they meet.
 _ROUNDS = 20
-_PAIRS = 5
+_PAIRS = 9
 
 
 def wait_until(holds: Callable[[], object], *, pause_seconds: float = 0.005) -> None:
@@ -74,12 +74,12 @@ def taking_less(seconds: float) -> Iterator[None]:
     assert time.process_time() - began < stretched(seconds)
 
 
-def is_within(share: float, part: Callable[[], object], *, of: Callable[[], object]) -> bool:
-    """Tell whether one call takes less than that share of the CPU time of another.
+def is_within(most: float, call: Callable[[], object], *, of: Callable[[], object]) -> bool:
+    """Tell whether a call takes less than so many times the CPU time of another.
 
-    The calls are made in turns until it does: others can only lengthen what they meet.
+    Both are made in turns until it does: others can only lengthen what they meet.
     """
-    return any(_call_seconds(part) < share * _call_seconds(of) for _ in range(_PAIRS))
+    return any(_call_seconds(call) < most * _call_seconds(of) for _ in range(_PAIRS))
 
 
 def _call_seconds(call: Callable[[], object]) -> float:
