@@ -149,7 +149,13 @@ def _open_text(site: Site) -> Violation:
     if site.is_value_before() and not ("}}" in line or "%}" in line):
         # The quote behind `"{{ spec.name"` is of the YAML.
         return _open_tag(site)
-    offset, hint = site.at(0).offset, f"close it with {quote}"
+    hint = f"close it with {quote}"
+    is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
+    if is_text_before and site.is_adjacent(-1) and site.at(-1).kind == "name":
+        # A text such as 'it's' ends at its apostrophe.
+        other = "'" if quote == '"' else '"'
+        hint = f"write a text that has {quote} in it between {other} and {other}"
+    offset = site.at(0).offset
     return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
 
@@ -273,6 +279,8 @@ def _equals(site: Site) -> Violation | None:
     before = site.text_at(-1)
     if before == ":" and site.is_adjacent(-1):
         return site.violation(_SET, text=":=")
+    if site.text_at(1) == ">" and site.is_adjacent(0):
+        return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
     bracket = site.bracket()
     if bracket is not None and bracket.text == "{":
         return site.violation("write `key: value` in an object")

@@ -48,6 +48,11 @@ class _Site(unexpected.Site):
             index -= 1
         return self.tokens[index]
 
+    def is_second_equals(self) -> bool:
+        """Report whether the line has another assignment before the token, as in ``a = b = 1``."""
+        first = self.tokens.index(self.first())
+        return any(token.text == "=" for token in self.tokens[first : self.index])
+
     def hint(self, text: str, token: Token | None = None, width: int = 0) -> Finding:
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
@@ -129,6 +134,8 @@ def _equals(site: _Site) -> Finding | None:
     if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
         return _arrow(site, site.at(0)._replace(text="=>"))
     bracket = site.bracket()
+    if bracket is None and site.first().kind == "name" and site.is_second_equals():
+        return site.hint("write each assignment on a line of its own")
     if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
         # `depends-on = ["network"]`
         return site.hint("names have no dash: write _", site.at(-2))
@@ -144,7 +151,9 @@ def _equals(site: _Site) -> Finding | None:
 
 
 def _arrow(site: _Site, token: Token) -> Finding | None:
-    """Recognise ``x => y``, a function."""
+    """Recognise ``x => y``: in a condition the operator, else a function."""
+    if site.first().text in {"if", "elif", "while"}:
+        return site.hint("write >=", token)
     if site.bracket() is not None:
         return site.hint("write `lambda x: value`", token)
     begin = site.tokens.index(site.first())
@@ -160,6 +169,8 @@ def _stars(site: _Site) -> Finding | None:
         hint = "merge dicts with `a | b`, and join lists with `a + b`"
         return site.hint(hint, site.at(-3), width=3)
     match site.text_at(0), site.is_value_before():
+        case "**", True:
+            return site.hint("there is no power: multiply")
         case "**", False:
             return site.hint("merge dicts with `a | b`")
         case "*", False if site.text_at(-1) == "/" and site.is_adjacent(-1):

@@ -26,7 +26,7 @@ CASES = (
     ("{% if a }}{% endif %}", 9, 'unexpected "}"', "%}"),
     ("{% if a\nb: 1\n{% endif %}", 1, "the tag that begins here does not end", "close it with %}"),
     ("{% raw %}a", 1, '"raw" is not closed', "{% endraw %}"),
-    ("{{ 'it's' }}", 9, "a text is not closed", "close it with '"),
+    ("{{ 'it's' }}", 9, "a text is not closed", 'between "'),
     ("{% else %}", 4, 'there is no tag "else" here', 'no "if"'),
     ("{% if a %}{% end %}", 14, 'there is no tag "end" here', "{% endif %}"),
     ("{% x = 1 %}", 4, 'there is no tag "x" here', "{% set name = value %}"),

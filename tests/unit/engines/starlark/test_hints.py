@@ -27,6 +27,7 @@ CASES = (
     ("return os.environ", "no environment variables"),
     ("x = 1\n@y\ndef f():\n    pass", "no decorators"),
     ("é = 1", "names are ASCII"),
+    ("return 2 ** 3", "there is no power"),
     ('return {"a" "b"}', "a colon is missing"),
     ('x = "a",\n    return "b" + x', "the comma behind its value makes a tuple"),
     ("return {**req}", "merge dicts with `a | b`"),
