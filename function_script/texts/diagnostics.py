@@ -42,6 +42,7 @@ class Note(NamedTuple):
 
 
 CodeName: TypeAlias = Literal[
+    "dropped",
     "duplicate-key",
     "duplicate-name",
     "limit",

@@ -52,6 +52,12 @@ class StepInput:
     function: str = ""
     stored: Document | None = None
 
+    @property
+    def entry(self) -> Object:
+        """The step in the document; empty where the document is the input itself."""
+        entry = objects.find_path(self.document.value, self.path[:-1]) if self.path else None
+        return entry if isinstance(entry, dict) else {}
+
 
 def has_pipeline(value: Object) -> bool:
     """Report whether an object is a Composition or an Operation, whose steps may have inputs."""

@@ -134,7 +134,6 @@ class _Checker:
         self.report = report = Report()
         self._programs = programs
         self._definitions = definitions
-        self._project = definitions.project
         self._is_salted = is_salted
         self._run_options = run_options
         self._servers = servers
@@ -142,9 +141,8 @@ class _Checker:
         self._directory: Path | None = None
         self._has_crds = False
         self._catalog = self._shared = Catalog(definitions.manifests)
-        self._stored = step_inputs.StoredInputs(
-            [document for file in files for document in file.documents]
-        )
+        documents = [document for file in files for document in file.documents]
+        self._stored = step_inputs.StoredInputs(documents)
 
     def check(self, file: searching.File) -> None:
         """Check a file."""
@@ -155,7 +153,7 @@ class _Checker:
         has_xr = self._xrs.check(file.name, file.documents)
         programs = self._programs or local_pool.programs_beside(Path(file.name))
         try:
-            root = None if programs is None else self._project.resolve(programs)
+            root = None if programs is None else self._definitions.project.resolve(programs)
         except InputError as error:
             self.report.add(rules.INPUT, error.diagnostics)
             programs = root = None
@@ -189,7 +187,7 @@ class _Checker:
             self._directory = directory
             beside: list[Document] = []
             try:
-                beside = sources.load(loading.find_crds(directory), self._project)
+                beside = sources.load(loading.find_crds(directory), self._definitions.project)
             except FatalError as error:
                 self.report.add(rules.YAML, error.diagnostics)
             self._has_crds = bool(beside or self._definitions.manifests)
@@ -314,7 +312,7 @@ class _Checker:
             # A CRD of the XR's own kind may be older than its XRD.
             catalog=self._catalog.extend([] if xrd is None else [xrd]),
             programs=steps.programs,
-            project=self._project,
+            project=self._definitions.project,
         )
         runs.find(subject, options, servers, self.report, static)
 

@@ -237,14 +237,8 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     # None: the program may see all of them.
     if step.credentials is None or not step.program.main.text:
         return
-    pipeline_step = subject.step_input.path[:-1]
-    entries = objects.find_path(subject.step_input.document.value, pipeline_step)
-    names = tuple(
-        manifests.text_at(each, "name")
-        for each in (
-            manifests.objects_at(entries, _CREDENTIALS) if isinstance(entries, dict) else ()
-        )
-    )
+    entries = manifests.objects_at(subject.step_input.entry, _CREDENTIALS)
+    names = tuple(manifests.text_at(each, "name") for each in entries)
     for mention in step.language.lint.find_names(step.program, "credentials"):
         name = mention.text
         if name not in step.credentials:
@@ -301,9 +295,8 @@ def _unknown_awaited_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
     """Find objects that a program reads, and that it, its input and its step do not ask for."""
-    step, each = subject.step, subject.step_input
-    entry = objects.find_path(each.document.value, each.path[:-1])
-    if step.reference is not None or not isinstance(entry, dict):
+    step, entry = subject.step, subject.step_input.entry
+    if step.reference is not None:
         return
     own = manifests.objects_at(entry, "requirements", "requiredResources")
     names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
@@ -331,19 +324,16 @@ def _find_asked(text: str) -> set[str]:
 
 def _find_required(step: inputs.Step) -> Iterator[tuple[str, Mention | FieldAccess]]:
     """Find the places where a program reads required objects by a name."""
-    mentions = step.language.lint.find_names(step.program, "required")
-    places: list[tuple[str, Mention | FieldAccess]] = [(each.text, each) for each in mentions]
+    places: dict[Span, tuple[str, Mention | FieldAccess]] = {}
+    for mention in step.language.lint.find_names(step.program, "required"):
+        places.setdefault(mention.span, (mention.text, mention))
     for read in step.language.lint.find_reads(step.program):
         match read.path:
             case (part, str(name)) if part in _REQUIRED:
-                places.append((name, read))
+                places.setdefault(read.span, (name, read))
             case _:
                 pass
-    spans = set()
-    for name, place in places:
-        if place.span not in spans:
-            spans.add(place.span)
-            yield name, place
+    yield from places.values()
 
 
 def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:

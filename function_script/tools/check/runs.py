@@ -789,9 +789,10 @@ def _find_schema_faults(
     problems = validate(rendering, subject.catalog, texts, is_late=run.is_late)
     # Of a required field with a typing error, the unknown field says more than the absent one.
     for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
-        is_unselected = problem.code is not None and problem.code.name == "unselected"
-        if severity != "note" and not is_unselected:
+        code = problem.code and problem.code.name
+        if severity != "note" and code != "unselected":
+            rule = rules.DOUBTFUL if code == "dropped" else by_severity[severity]
             explained = replace(
                 problem, hint=(problem.span and hints.get(problem.span)) or problem.hint
             )
-            yield Finding.of(by_severity[severity], run.note(explained))
+            yield Finding.of(rule, run.note(explained))

@@ -15,7 +15,6 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import author_positions, local_pool, manifests, step_inputs
 from function_script.tools.render import (
-    RenderInputs,
     blame,
     functions,
     loading,
@@ -24,7 +23,6 @@ from function_script.tools.render import (
     renderer,
     steps,
 )
-from function_script.tools.render import xr as xrs
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -67,7 +65,7 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
     _, index = _load_functions(paths, origin, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
-    for note in (*find_deletions(inputs.observed, rendering), *find_lost(inputs, rendering)):
+    for note in find_deletions(inputs.observed, rendering):
         options.rendering.note(note)
     if not (is_quiet or options.skips_validation):
         for note in notes:
@@ -192,19 +190,6 @@ def find_deletions(observed: Sequence[Object], rendering: Rendering) -> Iterator
         if name not in rendering.result.resources:
             subject = manifests.describe(manifest)
             yield f'Crossplane would delete {subject}: no step desires the resource "{name}"'
-
-
-def find_lost(inputs: RenderInputs, rendering: Rendering) -> Iterator[str]:
-    """Yield a note for connection details of an XR that has none in a cluster."""
-    is_known = inputs.xrd is not None or bool(manifests.namespace(inputs.xr))
-    response = rendering.calls[-1].reply.response if rendering.calls else None
-    if response is None or not is_known or xrs.is_legacy(inputs.xrd):
-        return
-    if keys := sorted(response.desired.composite.connection_details):
-        yield (
-            f"Crossplane drops the connection details of {manifests.describe(inputs.xr)}, "
-            f"{', '.join(keys)}: XRs of Crossplane 2 have none; compose a Secret"
-        )
 
 
 def find_other_revision(composition: Object, xr: Object) -> Iterator[str]:

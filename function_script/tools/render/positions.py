@@ -241,8 +241,7 @@ class _CalledStep:
         if self._origin is None:
             return None
         step_input = self._origin.input_of(self.step)
-        entry = objects.find_path(step_input.document.value, step_input.path[:-1])
-        requirements = step_inputs.find_requirements(entry if isinstance(entry, dict) else {})
+        requirements = step_inputs.find_requirements(step_input.entry)
         paths = [path for path, each in requirements if each == name]
         return step_input.document.span((*step_input.path[:-1], *paths[0])) if paths else self.span
 

@@ -12,7 +12,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.tools import manifests, xrds
-from function_script.tools.render import selectors
+from function_script.tools.render import messages, selectors
 from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import builtin, server_rules, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
@@ -40,20 +40,21 @@ def validate(
     result = rendering.result
     xr = result.xr
     composed = [*_list_composed(result.resources)]
-    # In a cluster, an XR of scope LegacyCluster loses the namespace that a file gives it.
-    is_certain = catalog.is_extension(objects.api_version_and_kind(xr))
-    has_namespace = catalog.has_namespace(xr) if is_certain else bool(manifests.namespace(xr))
+    xrd = catalog.find_definition(objects.api_version_and_kind(xr))
+    scope = xrds.scope_of(xrd) if xrds.is_xrd(xrd) else ""
+    # In a cluster, an XR of another scope loses the namespace that a file gives it.
+    namespace = manifests.namespace(xr) if scope in {"", "Namespaced"} else ""
     # A line in a loop writes the same into each item.
     places: set[object] = set()
     for name, at, part in composed:
         type_ = objects.api_version_and_kind(part)
         # Crossplane refuses it, and an Object of a provider may have any.
-        if has_namespace and not at and catalog.is_cluster_scoped(type_):
+        if namespace and not at and catalog.is_cluster_scoped(type_):
             message = f"kind: {type_[1]} has no namespace: an XR with one cannot compose it"
             group = builtin.find_namespaced_group(type_[0])
             hint = group and f"its kinds with a namespace are in the group {group}"
             problem = Problem(type="schema", message=message, path="kind", hint=hint)
-            yield _locate(problem, rendering, name), "error" if is_certain else "warning"
+            yield _locate(problem, rendering, name), "error" if scope else "warning"
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             path = objects.read_path(problem.path)
@@ -76,11 +77,35 @@ def validate(
         if objects.read_path(problem.path)[:1] == (_STATUS,) and not is_late:
             yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
     yield from ((problem, "warning") for problem in selectors.find_unselected(rendering))
+    if namespace or scope == "Cluster":
+        severity = "warning" if scope else "note"
+        yield from ((each, severity) for each in _find_dropped(rendering, namespace))
     types = {objects.api_version_and_kind(part) for _, _, part in composed}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
     if missing and catalog.has_others(objects.api_version_and_kind(xr)):
         kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in missing)
         yield Diagnostic(message=f"no schema, not compared: {kinds}"), "note"
+
+
+def _find_dropped(rendering: Rendering, namespace: str) -> Iterator[Diagnostic]:
+    """Yield the namespaces and connection details that a cluster takes of a legacy XR alone."""
+    positions, code = rendering.positions, Code("dropped")
+    for desired in (call.reply.response.desired for call in rendering.calls[-1:]):
+        for name, resource in desired.resources.items() if namespace else ():
+            other = manifests.namespace(messages.read_struct(resource.resource))
+            if other not in {"", namespace}:
+                text = f'Crossplane takes the XR\'s namespace for resource "{name}", not "{other}"'
+                problem = Diagnostic(message=text, hint="leave the namespace out", code=code)
+                position = positions.nearest_line(name, ("metadata", "namespace"))
+                yield positions.show(problem, position and position.span)
+        if keys := sorted(desired.composite.connection_details):
+            subject = manifests.describe(rendering.result.xr)
+            text = f"Crossplane drops the connection details of {subject}, {', '.join(keys)}"
+            hint = "XRs of Crossplane 2 have none: compose a Secret"
+            problem = Diagnostic(message=text, hint=hint, code=code)
+            responses = rendering.responses.items()
+            writers = [name for name, it in responses if it.desired.composite.connection_details]
+            yield positions.show(problem, positions.find_step(writers[0]))
 
 
 def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objects.Path, Object]]:

@@ -78,6 +78,10 @@ class Catalog:
         """Report whether the schema of a kind is that of a CRD or XRD."""
         return type_ in self._schemas
 
+    def find_definition(self, type_: tuple[str, str]) -> Object:
+        """Return the CRD or XRD of a kind, in any version; an empty object without one."""
+        return self._definitions.get((manifests.group(type_[0]), type_[1]), {})
+
     def find_misspelt(self, api_version: str, kind: str) -> Iterator[Problem]:
         """Yield the problem of a type without a schema that is almost one with a schema.
 
@@ -112,19 +116,10 @@ class Catalog:
         """Report whether objects of a kind certainly have no namespace."""
         if not self.is_extension(type_):
             return builtin.is_cluster_scoped(*type_)
-        definition = self._definitions.get((manifests.group(type_[0]), type_[1]), {})
+        definition = self.find_definition(type_)
         if xrds.is_xrd(definition):
             return xrds.scope_of(definition) != "Namespaced"
         return manifests.text_at(definition, "spec", "scope") == "Cluster"
-
-    def has_namespace(self, manifest: Object) -> bool:
-        """Report whether an object of an extension's kind certainly has a namespace.
-
-        In a cluster, an XR of another scope loses the namespace that a file gives it.
-        """
-        type_ = objects.api_version_and_kind(manifest)
-        is_namespaced = self.is_extension(type_) and not self.is_cluster_scoped(type_)
-        return is_namespaced and bool(manifests.namespace(manifest))
 
     def has_others(self, type_: tuple[str, str]) -> bool:
         """Report whether an extension defines a kind of another group than that of a kind."""

@@ -398,19 +398,19 @@ CLUSTER_SCOPED = XR.replace("  namespace: here\n", "")
 
 
 @pytest.mark.parametrize(
-    ("files", "is_noted"),
+    ("files", "severity"),
     [
-        pytest.param({}, True, id="a-namespace"),
-        pytest.param({"xr": CLUSTER_SCOPED}, False, id="it-may-be-a-legacy-one"),
-        pytest.param({"xr": CLUSTER_SCOPED, "xrd": LEGACY}, False, id="legacy"),
+        pytest.param({}, "note", id="a-namespace"),
+        pytest.param({"xrd": LEGACY.replace(".io/v1", ".io/v2")}, "warning", id="namespaced"),
+        pytest.param({"xr": CLUSTER_SCOPED}, "", id="it-may-be-a-legacy-one"),
+        pytest.param({"xr": CLUSTER_SCOPED, "xrd": LEGACY}, "", id="legacy"),
     ],
 )
-def test_connection_details_that_nobody_gets_are_noted(
-    tmp_path: Path, run: Run, files: dict[str, str], is_noted: bool
+def test_connection_details_that_nobody_gets_are_reported(
+    tmp_path: Path, run: Run, files: dict[str, str], severity: str
 ) -> None:
     err = run("render", example(tmp_path, STEP + DETAILS, **files)).err
-    note = 'Crossplane drops the connection details of XThing "demo", key, user: '
-    assert (f"note: {note}" in err) == is_noted
+    assert (f"{severity}: Crossplane drops the connection details" in err) == bool(severity)
 
 
 CLOCK = """\

@@ -84,7 +84,7 @@ BAD = {
     ),
     "required-spec": (made("apps/v1", "Deployment"), "spec: Required value"),
     "int32": (
-        made("apps/v1", "ReplicaSet", "spec: {selector: {}, replicas: 4000000000}"),
+        made("apps/v1", "ReplicaSet", "spec: {selector: {matchLabels: {}}, replicas: 4000000000}"),
         "spec.replicas in body should be less than or equal to 2.147483647e+09",
     ),
     "time": (
