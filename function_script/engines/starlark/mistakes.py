@@ -7,6 +7,7 @@ failed, with the types that the interpreter has reported.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -960,25 +961,37 @@ def _never_read(script: _Script) -> Iterator[Finding]:
     for function in ast.walk(script.tree):
         if not isinstance(function, ast.FunctionDef):
             continue
-        reads: set[str] = set()
+        reads, filled = Counter[str](), set[str]()
         for node in ast.walk(function):
             match node:
+                # To fill a response is no read.
+                case ast.Expr(ast.Call(ast.Attribute(value=ast.Name(id=name) as holder))) if (
+                    script.kinds.of(holder) == signatures.RESPONSE
+                ):
+                    reads[name] -= 1
+                    filled.add(name)
                 # `x += 1` reads, too.
                 case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
-                    reads.add(name)
+                    reads[name] += 1
                 case ast.Constant(value=str(text)):
                     reads.update(match["name"] for match in _INTERPOLATION.finditer(text))
         for statement in ast.walk(function):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
-                    name not in reads
+                    not reads[name]
                     and not name.startswith("_")
                     # A call may be there for its effect.
-                    and not any(isinstance(node, ast.Call) for node in ast.walk(value))
+                    and (name in filled or not _has_call(value))
                 ):
-                    yield script.at(
-                        target, f'"{name}" is set and never read', "use it, or take it out"
-                    )
+                    message, hint = f'"{name}" is set and never read', "use it, or take it out"
+                    if name in filled:
+                        message = f'"{name}" is filled and never returned'
+                        hint = f"write `return {name}`"
+                    yield script.at(target, message, hint)
+
+
+def _has_call(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(value))
 
 
 @_DOUBTS.add

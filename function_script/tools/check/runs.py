@@ -512,8 +512,10 @@ def _judge(
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        problems = map(origin.locate_field, error.diagnostics)
-        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in problems]
+        problems = [run.note(origin.locate_field(each)) for each in error.diagnostics]
+        # Requirements that change with each call do so with any data.
+        is_certain = all(each.code and each.code.name == "program" for each in problems)
+        return None, [Finding.of(_rate(each, is_certain=is_certain), each) for each in problems]
     branches.add(rendering.positions)
     unselected = [
         Finding.of(rules.DOUBTFUL, run.note(problem))

@@ -12,7 +12,7 @@ from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
 from function_script.texts import spelling
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools import manifests
 from function_script.tools.render import messages
@@ -316,10 +316,14 @@ def call_until_stable(
         request.MergeFrom(required)
         if response.HasField("context"):
             request.context.CopyFrom(response.context)
-    raise ProgramError.of(
-        f'cannot run step "{step.name}": its requirements changed with each of {MAX_CALLS} calls',
+    problem = Diagnostic(
+        message=f'cannot run step "{step.name}": its requirements changed with each of '
+        f"{MAX_CALLS} calls",
         hint="ask for the same requirements on every call, also when they are there already",
+        field=step.name_field,
+        code=Code("program"),
     )
+    raise ProgramError(problem)
 
 
 def _resolve(

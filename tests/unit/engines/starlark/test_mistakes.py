@@ -20,7 +20,8 @@ MISTAKES = (
     ('return int("1.5")', '"1.5"', 'cannot read "1.5"', "int(float("),
     ('return "a" + 1', '"a" + 1', "cannot add", "str(value)"),
     ('return len(req) > "1"', 'len(req) > "1"', "cannot compare", "int(text)"),
-    ("rsp = response()\n    rsp.ready(True)", "def main", "returns nothing", "`return rsp`"),
+    ("rsp = response()\n    fill(rsp)", "def main", "returns nothing", "`return rsp`"),
+    ("rsp = response()\n    rsp.ready(True)\n    return response()", "rsp", "filled", "return rsp"),
     ("return type(req) == dict", "dict\n", "always false", '== "dict"'),
 )
 # Lines that look alike, and that are right or that only a run knows.
@@ -42,6 +43,8 @@ FINE = (
     "unread = print(1)\n    return {}",
     "x = 0\n    x += 1\n    return {}",
     'fail("stop")',
+    "rsp = response()\n    rsp.ready(True)\n    return rsp.build()",
+    "rsp = response()\n    rsp.ready(True)\n    fill(rsp)\n    return response()",
     'a = ["x"]\n    a.append("y")\n    return a',
 )
 

@@ -574,6 +574,16 @@ def test_mistake_that_no_data_mends_is_a_finding(
     assert {finding.rule for finding in report.findings} == {"failing-run"}
 
 
+def test_requirements_that_come_and_go_are_a_finding(tmp_path: Path, pool: Pool) -> None:
+    lines = (
+        'if get_required(req, "a") == None:',
+        '    rsp.require("a", "v1", "ConfigMap", match_name = "a")',
+    )
+    (finding,) = _check(_place(tmp_path, _STARLARK, _script(*lines)), pool).findings
+    assert finding.rule == "failing-run"
+    assert "ask for the same requirements" in str(finding.diagnostic.hint)
+
+
 @pytest.mark.parametrize("lines", WITH_SOME_DATA.values(), ids=WITH_SOME_DATA)
 def test_failure_that_data_may_mend_is_no_finding(
     lines: list[str], tmp_path: Path, pool: Pool
