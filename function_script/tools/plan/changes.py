@@ -12,7 +12,7 @@ from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests, structural_schema
 from function_script.tools.manifests import Key
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import Dump, UnknownError
+from function_script.tools.plan.dump import Dump, UnknownError, used_key
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -28,6 +28,7 @@ _PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
 DETAILS: Final = "connectionDetails"
 _UNPRINTED: Final = "(a secret)"
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
+_IN_USE: Final = "crossplane.io/in-use"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +213,34 @@ def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
     """Return the connection details that the last step desires."""
     responses = [*rendering.responses.values()]
     return responses[-1].desired.composite.connection_details if responses else {}
+
+
+def find_usages(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
+    """Yield why Crossplane's webhook refuses to delete what is destroyed.
+
+    A composed Usage that is deleted stays as long as its user. Raises UnknownError if the dump
+    lacks the Usages.
+    """
+    gone = {each.key for each in changes if each.verb == "destroy"}
+    for key in sorted(gone):
+        live = dump.get(key) or {}
+        if manifests.labels(live).get(_IN_USE) != "true":
+            continue
+        text = f"{manifests.describe(live)} is in use"
+        usages = dump.find_usages(key)
+        if not usages and not dump.is_complete:
+            raise UnknownError(f"{text}, and the dump has no Usage of it")
+        for usage in usages:
+            reason = f"{text} by {manifests.describe(usage)}"
+            is_deleted = manifests.text_at(usage, "metadata", "deletionTimestamp")
+            if manifests.key_of(usage) not in gone and not is_deleted:
+                yield reason
+            elif manifests.labels(usage).get(manifests.COMPOSITE):
+                *type_, place, name = used_key(usage, "by")
+                users = ((*type_, each, name) for each in {place, ""})
+                lives = (dump.get(each) for each in users if each not in gone)
+                if user := next(filter(None, lives), None):
+                    yield f"{reason}, which waits for {manifests.describe(user)}"
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:

@@ -31,6 +31,11 @@ _DEFINITIONS: Final = (
 # Of these, `snapshot` reads those that others need.
 _PARTLY_READ: Final = (_SECRET, ("apiextensions.k8s.io", "CustomResourceDefinition"))
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
+USAGES: Final = (
+    ("protection.crossplane.io", "Usage"),
+    ("protection.crossplane.io", "ClusterUsage"),
+    ("apiextensions.crossplane.io", "Usage"),
+)
 # The words by which programs read connection details, or have them read by what is in no input.
 _DETAILS: Final = re.compile(
     r"connection|'(source|inputRef|modulesFrom)'|\bload\(|\{%-? *(import|include|from) ",
@@ -133,6 +138,11 @@ class Dump:
             and namespace in {"", place[0]}
             and labels.items() <= packed.labels.items()
         ]
+
+    def find_usages(self, key: Key) -> list[Object]:
+        """Return the Usages of an object."""
+        keys = (each for type_ in USAGES for each in self.list_keys(type_))
+        return [usage for each in keys if used_key(usage := self[each], "of") == key]
 
     def may_select(self, selector: wire.Selector, key: Key, *, is_relabelled: bool) -> bool:
         """Report whether a selector by labels selects an object of its kind.
@@ -267,6 +277,15 @@ def _credentials_keys(composition: Object) -> Iterator[Key]:
 def _details_key(manifest: Object) -> Key:
     """Return the key of the Secret with an object's connection details; its name may be empty."""
     return *_SECRET, *manifests.details_place(manifest)
+
+
+def used_key(usage: Object, part: str) -> Key:
+    """Return the key of what a Usage names."""
+    used = manifests.object_at(usage, "spec", part)
+    version, kind = objects.api_version_and_kind(used)
+    reference = manifests.object_at(used, "resourceRef")
+    place = str(reference.get("namespace", manifests.namespace(usage)))
+    return manifests.group(version), kind, place, manifests.text_at(reference, "name")
 
 
 def references_of(xr: Object) -> Iterator[Object]:

@@ -290,8 +290,13 @@ class Planner:
         observed = self._dump.find_observed(xr)
         destroyed = [changes.of_object("destroy", *each) for each in observed.items()]
         self._hand_down(destroyed, {}, observed)
-        reason = "the XR above it no longer composes it"
-        return replace(plan, verdict="planned", reason=reason, changes=destroyed)
+        refusals = ", ".join(changes.find_usages(destroyed, self._dump))
+        return replace(
+            plan,
+            verdict="invalid" if refusals else "planned",
+            reason=refusals or "the XR above it no longer composes it",
+            changes=destroyed,
+        )
 
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.key
@@ -338,7 +343,8 @@ class Planner:
         self._hand_down(outcome.changes, outcome.manifests, observed)
         parts = {each.path[0] for each in outcome.changes if each.resource is None}
         self._hand_up(xr, parts, changes.status_of(after[-1], self._catalog))
-        refusals = ", ".join(outcome.refusals)
+        usages = changes.find_usages(outcome.changes, self._dump)
+        refusals = ", ".join((*outcome.refusals, *usages))
         differences = outcome.changes
         if is_hidden:
             differences = [*changes.hide(differences, xr, observed)]

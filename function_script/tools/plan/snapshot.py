@@ -1,8 +1,8 @@
 """Write a dump of a cluster for `plan`, with the kubectl of the user and the user's rights.
 
 Only reads are made: of XRDs, Compositions and their revisions, Functions, all XRs, what they refer
-to, the CRDs of these kinds, and the Secrets that one of these objects names, whose values are
-masked.
+to, the CRDs of these kinds, Usages, and the Secrets that one of these objects names, whose values
+are masked.
 """
 
 import json
@@ -18,7 +18,7 @@ from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 from function_script.tools.manifests import Key
-from function_script.tools.plan.dump import MASKED, references_of
+from function_script.tools.plan.dump import MASKED, USAGES, references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -101,9 +101,11 @@ class Snapshot:
         kinds = {_kind(each) for each in references if manifests.key_of(each)[:2] not in xr_types}
         for name in sorted(kinds - {""}):
             get(name)
-        types = {manifests.key_of(each)[:2] for each in self.objects}
+        types = {*USAGES, *(manifests.key_of(each)[:2] for each in self.objects)}
         # Those of all providers have many megabytes.
-        get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
+        for crd in get(_CRDS, lambda crd: manifests.defined_type(crd) in types):
+            if manifests.defined_type(crd) in USAGES:
+                get(manifests.name(crd))
         secrets: list[Object] = []
         for place, names in self._group_secrets():
             secrets += run(f"Secrets of {place}", self._command("secrets", place, names))

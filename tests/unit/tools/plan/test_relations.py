@@ -134,3 +134,61 @@ def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) 
     plan.change(("range(spec.count)", "range(spec.count + 1)"))
     text = plan(xr(), *buckets(), *reader(), yaml.safe_load(require(BUCKET)))
     assert "unknown: a step requires Bucket ?, which the change of another XR edits\n" in text
+
+
+PROTECTION = "protection.crossplane.io/v1beta1"
+
+
+def protect(*, composed: bool = False, by: str = "", **metadata: object) -> Object:
+    """A Usage of the second object."""
+    usage: Object = {"apiVersion": PROTECTION, "kind": "ClusterUsage"}
+    labels = {"crossplane.io/composite": "demo"} if composed else {}
+    bucket = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
+    spec = {"of": {**bucket, "resourceRef": {"name": "demo-1"}}}
+    user = {"by": {**bucket, "resourceRef": {"name": by}}} if by else {}
+    return {**usage, "metadata": {"name": "u", "labels": labels, **metadata}, "spec": {**spec, **user}}
+
+
+DELETED = "2026-01-01T00:00:00Z"
+IN_USE = 'Bucket "demo-1" is in use'
+# Usages of an object that the change destroys, what else goes, and the verdict with its reason.
+USAGES = {
+    "none": ([], 1, ("unknown", f"{IN_USE}, and the dump has no Usage of it")),
+    "somebody's": ([protect()], 1, ("invalid", f'{IN_USE} by ClusterUsage "u"')),
+    "of another object": (
+        [protect() | {"spec": {"of": {"kind": "Bucket", "resourceRef": {"name": "demo-1"}}}}],
+        1,
+        ("unknown", f"{IN_USE}, and the dump has no Usage of it"),
+    ),
+    # Crossplane keeps a composed one as long as its user.
+    "that waits for its user": (
+        [protect(composed=True, by="demo-0", deletionTimestamp=DELETED)],
+        1,
+        ("invalid", f'{IN_USE} by ClusterUsage "u", which waits for Bucket "demo-0"'),
+    ),
+    "whose user goes": (
+        [protect(composed=True, by="demo-0", deletionTimestamp=DELETED)],
+        2,
+        ("planned", ""),
+    ),
+    "whose user is not there": (
+        [protect(composed=True, by="absent", deletionTimestamp=DELETED)],
+        1,
+        ("planned", ""),
+    ),
+    "that is deleted": ([protect(by="demo-0", deletionTimestamp=DELETED)], 1, ("planned", "")),
+}
+
+
+@pytest.mark.parametrize(("usages", "number", "expected"), USAGES.values(), ids=USAGES)
+def test_object_in_use_is_destroyed_when_no_usage_is_left(
+    plan: Plan, usages: list[Object], number: int, expected: tuple[str, str]
+) -> None:
+    plan.change(("range(spec.count)", f"range(spec.count - {number})"))
+    live = buckets()
+    live[1]["metadata"]["labels"] = {"crossplane.io/in-use": "true"}
+    (row,) = plan.find_rows(xr(), *live, *usages)
+    assert (row["verdict"], row["reason"]) == expected
+    destroyed = [each["object"] for each in row["changes"]]
+    assert ('Bucket "demo-1"' in destroyed) == (expected[0] != "unknown")
+
