@@ -245,8 +245,9 @@ def find_usages(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
     """Yield why a new object is refused; ``orphan`` is what stays behind."""
-    yield from effects.list_violations(new, catalog)
     type_ = objects.api_version_and_kind(new)
+    effects.check_type(type_, catalog)
+    yield from effects.list_violations(new, catalog)
     if catalog.is_cluster_scoped(type_):
         if manifests.namespace(xr):
             yield f"{type_[1]} has no namespace: an XR with one cannot compose it"

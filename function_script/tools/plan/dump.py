@@ -222,7 +222,7 @@ class Dump:
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""
-        for key in _credentials_keys(composition):
+        for key in credentials_keys(composition):
             if is_masked(self.get(key) or {}):
                 raise UnknownError(f'Secret "{key[-1]}" with credentials is masked in the dump')
 
@@ -241,7 +241,7 @@ class Dump:
             if (each.api_version, each.kind) == manifests.SECRET
         }
         if requirements is not None and None not in names:
-            keys = {*_credentials_keys(inputs.composition)}
+            keys = {*credentials_keys(inputs.composition)}
             for each in (inputs.xr, *inputs.observed):
                 keys.update((manifests.key_of(each), _details_key(each)))
             secrets = [key for key in secrets if key in keys or key[-1] in names]
@@ -266,7 +266,8 @@ def is_masked(secret: Object) -> bool:
     return manifests.annotation(secret, MASKED) == "true"
 
 
-def _credentials_keys(composition: Object) -> Iterator[Key]:
+def credentials_keys(composition: Object) -> Iterator[Key]:
+    """Yield the keys of the Secrets with the credentials of the steps."""
     for step in manifests.objects_at(composition, "spec", "pipeline"):
         for each in manifests.objects_at(step, "credentials"):
             reference = manifests.object_at(each, "secretRef")

@@ -18,6 +18,7 @@ from function_script.tools import manifests, structural_schema, xr_validation
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
+from function_script.tools.validate import builtin
 from function_script.tools.validate.catalog import Catalog
 
 # A field whose desired value changes, with that value before and what the object has afterwards. It
@@ -57,6 +58,8 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(manifest=live, changes=[])
     _check_version(live, before)
     type_ = objects.api_version_and_kind(after)
+    if type_ != objects.api_version_and_kind(before):
+        check_type(type_, catalog)
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
     # The status is often the largest part of an object, and seldom desired.
@@ -117,6 +120,14 @@ def _check_version(live: Object, before: Object) -> None:
     if versions[0] != versions[1]:
         text = f"the dump has {manifests.describe(live)} as {versions[0]}"
         raise UnknownError(f"{text}, and it is desired as {versions[1]}")
+
+
+def check_type(type_: tuple[str, str], catalog: Catalog) -> None:
+    """Raise UnknownError for a version of an own kind that another Kubernetes may have."""
+    other = builtin.find_other_version(*type_, ())
+    if other is not None and catalog.find(*type_) is None:
+        text = f"whether the cluster has {type_[1]} in {type_[0]} is not known"
+        raise UnknownError(f"{text}: Kubernetes {builtin.version()} has it in {other}")
 
 
 def _find_new_violations(before: Object, after: Object, catalog: Catalog) -> list[str]:

@@ -130,6 +130,32 @@ def test_xr_that_requires_what_the_change_of_other_compositions_edits_is_unknown
     assert reason is None or f"unknown: {reason}" in text, text
 
 
+def test_secret_with_credentials_that_another_xr_destroys_is_required(plan: Plan) -> None:
+    """Of an XR that the change does not concern, and of another one that it concerns."""
+    key = "crossplane.io/composition-resource-name"
+    metadata = {"name": "demo-1", "namespace": "default", "annotations": {key: "bucket-1"}}
+    owner = buckets()[1]["metadata"]["ownerReferences"]
+    secret: Object = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}}
+    secret["metadata"] = {**metadata, "ownerReferences": owner}
+    references = [
+        {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "demo-0"},
+        {"apiVersion": "v1", "kind": "Secret", "name": "demo-1", "namespace": "default"},
+    ]
+    login = "- {name: login, source: Secret, secretRef: {namespace: default, name: demo-1}}"
+    other = COMPOSITION.replace("name: buckets", "name: others").replace(
+        "    input:\n", f"    credentials:\n    {login}\n    input:\n"
+    )
+    kinds = "apiVersion: {{ 'v1' if i else 's3.example.org/v1' }}"
+    old = COMPOSITION.replace("apiVersion: s3.example.org/v1", kinds)
+    old = old.replace("kind: Bucket", "kind: {{ 'Secret' if i else 'Bucket' }}")
+    plan.change(("range(spec.count)", "range(1)"), before=old)
+    reason = 'unknown: a step requires Secret "demo-1", which the change of another XR edits\n'
+    live = [xr(resourceRefs=references), buckets(count=1)[0], secret, *reader()]
+    assert reason in plan(*live, yaml.safe_load(other))
+    plan.write("others.yaml", other, other.replace("size: 1", "size: 3"))
+    assert reason in plan(*live)
+
+
 def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(spec.count + 1)"))
     text = plan(xr(), *buckets(), *reader(), yaml.safe_load(require(BUCKET)))
