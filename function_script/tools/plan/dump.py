@@ -37,10 +37,7 @@ USAGES: Final = (
     ("apiextensions.crossplane.io", "Usage"),
 )
 # The words by which programs read connection details, or have them read by what is in no input.
-_DETAILS: Final = re.compile(
-    r"connection|'(source|inputRef|modulesFrom)'|\bload\(|\{%-? *(import|include|from) ",
-    re.IGNORECASE,
-)
+_DETAILS: Final = re.compile(r"connection|'(source|inputRef|modulesFrom)'", re.IGNORECASE)
 
 
 class UnknownError(Exception):

@@ -58,8 +58,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(manifest=live, changes=[])
     _check_version(live, before)
     type_ = objects.api_version_and_kind(after)
-    if type_ != objects.api_version_and_kind(before):
-        check_type(type_, catalog)
+    check_type(type_, catalog, objects.api_version_and_kind(before))
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
     # The status is often the largest part of an object, and seldom desired.
@@ -122,10 +121,14 @@ def _check_version(live: Object, before: Object) -> None:
         raise UnknownError(f"{text}, and it is desired as {versions[1]}")
 
 
-def check_type(type_: tuple[str, str], catalog: Catalog) -> None:
+def check_type(
+    type_: tuple[str, str], catalog: Catalog, former: tuple[str, str] | None = None
+) -> None:
     """Raise UnknownError for a version of an own kind that another Kubernetes may have."""
+    if type_ == former or catalog.find(*type_) is not None:
+        return
     other = builtin.find_other_version(*type_, ())
-    if other is not None and catalog.find(*type_) is None:
+    if other is not None:
         text = f"whether the cluster has {type_[1]} in {type_[0]} is not known"
         raise UnknownError(f"{text}: Kubernetes {builtin.version()} has it in {other}")
 

@@ -34,8 +34,7 @@ _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
 # The words by which steps require objects, or read the text from elsewhere that does.
 _REQUIRES: Final = re.compile(
-    r"requir|extra|environment|'credentials'|'(source|inputRef|modulesFrom)'|\bload\(|import|include|from ",
-    re.IGNORECASE,
+    r"requir|extra|environment|'(credentials|source|inputRef|modulesFrom)'", re.IGNORECASE
 )
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 

@@ -8,7 +8,7 @@ are masked.
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -103,9 +103,9 @@ class Snapshot:
             get(name)
         types = {*USAGES, *(manifests.key_of(each)[:2] for each in self.objects)}
         # Those of all providers have many megabytes.
-        for crd in get(_CRDS, lambda crd: manifests.defined_type(crd) in types):
-            if manifests.defined_type(crd) in USAGES:
-                get(manifests.name(crd))
+        crds = get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
+        for name in _name_usages(crds):
+            get(name)
         secrets: list[Object] = []
         for place, names in self._group_secrets():
             secrets += run(f"Secrets of {place}", self._command("secrets", place, names))
@@ -175,6 +175,11 @@ def _name_xrs(xrd: Object) -> str:
     names = [str(each.get("name")) for each in versions if each.get("referenceable") is True]
     plural, _, group = manifests.name(xrd).partition(".")
     return ".".join((plural, *names[:1], group))
+
+
+def _name_usages(crds: Iterable[Object]) -> list[str]:
+    """Return the kinds of Usages as kubectl names them."""
+    return [manifests.name(each) for each in crds if manifests.defined_type(each) in USAGES]
 
 
 def _kind(reference: Object) -> str:

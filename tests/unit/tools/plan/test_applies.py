@@ -241,7 +241,8 @@ def test_version_of_an_own_kind_that_another_kubernetes_may_have_is_unknown(plan
     name = "metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: new}}\n"
     added = f"        {{% endfor %}}\n        {document}        {name}"
     plan.change(("        {% endfor %}\n", added))
-    assert plan(xr(), *buckets()).startswith("unknown: whether the cluster has Deployment in apps/v9")
+    text = plan(xr(), *buckets())
+    assert text.startswith("unknown: whether the cluster has Deployment in apps/v9")
 
 
 def run_image(image: str) -> Object:

@@ -162,17 +162,17 @@ def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) 
     assert "unknown: a step requires Bucket ?, which the change of another XR edits\n" in text
 
 
-PROTECTION = "protection.crossplane.io/v1beta1"
-
-
 def protect(*, composed: bool = False, by: str = "", **metadata: object) -> Object:
     """A Usage of the second object."""
-    usage: Object = {"apiVersion": PROTECTION, "kind": "ClusterUsage"}
     labels = {"crossplane.io/composite": "demo"} if composed else {}
     bucket = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
-    spec = {"of": {**bucket, "resourceRef": {"name": "demo-1"}}}
     user = {"by": {**bucket, "resourceRef": {"name": by}}} if by else {}
-    return {**usage, "metadata": {"name": "u", "labels": labels, **metadata}, "spec": {**spec, **user}}
+    return {
+        "apiVersion": "protection.crossplane.io/v1beta1",
+        "kind": "ClusterUsage",
+        "metadata": {"name": "u", "labels": labels, **metadata},
+        "spec": {"of": {**bucket, "resourceRef": {"name": "demo-1"}}, **user},
+    }
 
 
 DELETED = "2026-01-01T00:00:00Z"
@@ -217,4 +217,3 @@ def test_object_in_use_is_destroyed_when_no_usage_is_left(
     assert (row["verdict"], row["reason"]) == expected
     destroyed = [each["object"] for each in row["changes"]]
     assert ('Bucket "demo-1"' in destroyed) == (expected[0] != "unknown")
-
