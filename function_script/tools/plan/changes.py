@@ -236,8 +236,8 @@ def find_usages(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
             if manifests.key_of(usage) not in gone and not is_deleted:
                 yield reason
             elif manifests.labels(usage).get(manifests.COMPOSITE):
-                *type_, place, name = used_key(usage, "by")
-                users = ((*type_, each, name) for each in {place, ""})
+                group, kind, place, name = used_key(usage, "by")
+                users = ((group, kind, each, name) for each in {place, ""})
                 lives = (dump.get(each) for each in users if each not in gone)
                 if user := next(filter(None, lives), None):
                     yield f"{reason}, which waits for {manifests.describe(user)}"

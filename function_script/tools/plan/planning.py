@@ -343,7 +343,7 @@ class Planner:
         parts = {each.path[0] for each in outcome.changes if each.resource is None}
         self._hand_up(xr, parts, changes.status_of(after[-1], self._catalog))
         usages = changes.find_usages(outcome.changes, self._dump)
-        refusals = ", ".join((*outcome.refusals, *usages))
+        refusals = ", ".join(dict.fromkeys((*outcome.refusals, *usages)))
         differences = outcome.changes
         if is_hidden:
             differences = [*changes.hide(differences, xr, observed)]
