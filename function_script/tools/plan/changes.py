@@ -12,7 +12,7 @@ from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests, structural_schema
 from function_script.tools.manifests import Key
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import Dump, UnknownError, used_key
+from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -216,10 +216,9 @@ def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
 
 
 def find_usages(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
-    """Yield why Crossplane's webhook refuses to delete what is destroyed.
+    """Yield why Crossplane's webhook refuses to delete what is destroyed: Usages that stay.
 
-    A composed Usage that is deleted stays as long as its user. Raises UnknownError if the dump
-    lacks the Usages.
+    Raises UnknownError if the dump lacks the Usages.
     """
     gone = {each.key for each in changes if each.verb == "destroy"}
     for key in sorted(gone):
@@ -231,23 +230,15 @@ def find_usages(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
         if not usages and not dump.is_complete:
             raise UnknownError(f"{text}, and the dump has no Usage of it")
         for usage in usages:
-            reason = f"{text} by {manifests.describe(usage)}"
             is_deleted = manifests.text_at(usage, "metadata", "deletionTimestamp")
             if manifests.key_of(usage) not in gone and not is_deleted:
-                yield reason
-            elif manifests.labels(usage).get(manifests.COMPOSITE):
-                group, kind, place, name = used_key(usage, "by")
-                users = ((group, kind, each, name) for each in {place, ""})
-                lives = (dump.get(each) for each in users if each not in gone)
-                if user := next(filter(None, lives), None):
-                    yield f"{reason}, which waits for {manifests.describe(user)}"
+                yield f"{text} by {manifests.describe(usage)}"
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
     """Yield why a new object is refused; ``orphan`` is what stays behind."""
-    type_ = objects.api_version_and_kind(new)
-    effects.check_type(type_, catalog)
     yield from effects.list_violations(new, catalog)
+    type_ = objects.api_version_and_kind(new)
     if catalog.is_cluster_scoped(type_):
         if manifests.namespace(xr):
             yield f"{type_[1]} has no namespace: an XR with one cannot compose it"

@@ -139,7 +139,7 @@ class Dump:
     def find_usages(self, key: Key) -> list[Object]:
         """Return the Usages of an object."""
         keys = (each for type_ in USAGES for each in self.list_keys(type_))
-        return [usage for each in keys if used_key(usage := self[each], "of") == key]
+        return [usage for each in keys if _used_key(usage := self[each]) == key]
 
     def may_select(self, selector: wire.Selector, key: Key, *, is_relabelled: bool) -> bool:
         """Report whether a selector by labels selects an object of its kind.
@@ -277,9 +277,9 @@ def _details_key(manifest: Object) -> Key:
     return *_SECRET, *manifests.details_place(manifest)
 
 
-def used_key(usage: Object, part: str) -> Key:
-    """Return the key of what a Usage names."""
-    used = manifests.object_at(usage, "spec", part)
+def _used_key(usage: Object) -> Key:
+    """Return the key of what a Usage protects."""
+    used = manifests.object_at(usage, "spec", "of")
     version, kind = objects.api_version_and_kind(used)
     reference = manifests.object_at(used, "resourceRef")
     place = str(reference.get("namespace", manifests.namespace(usage)))

@@ -58,7 +58,6 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(manifest=live, changes=[])
     _check_version(live, before)
     type_ = objects.api_version_and_kind(after)
-    check_type(type_, catalog, objects.api_version_and_kind(before))
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
     # The status is often the largest part of an object, and seldom desired.
@@ -121,18 +120,6 @@ def _check_version(live: Object, before: Object) -> None:
         raise UnknownError(f"{text}, and it is desired as {versions[1]}")
 
 
-def check_type(
-    type_: tuple[str, str], catalog: Catalog, former: tuple[str, str] | None = None
-) -> None:
-    """Raise UnknownError for a version of an own kind that another Kubernetes may have."""
-    if type_ == former or catalog.find(*type_) is not None:
-        return
-    other = builtin.find_other_version(*type_, ())
-    if other is not None:
-        text = f"whether the cluster has {type_[1]} in {type_[0]} is not known"
-        raise UnknownError(f"{text}: Kubernetes {builtin.version()} has it in {other}")
-
-
 def _find_new_violations(before: Object, after: Object, catalog: Catalog) -> list[str]:
     """Return what the schema does not allow afterwards, and is not so before."""
     violations = list_violations(after, catalog)
@@ -149,6 +136,8 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     type_ = objects.api_version_and_kind(manifest)
     if not catalog.is_extension(type_) and (versions := catalog.list_versions(*type_)):
         return [f"{type_[1]}: it has {' and '.join(versions)}, and no {type_[0]}"]
+    if catalog.find(*type_) is None and (other := builtin.find_other_version(*type_, ())):
+        return [f"{type_[1]}: Kubernetes {builtin.version()} has it in {other}, not in {type_[0]}"]
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
     problems = [] if comparison is None else comparison.problems
     return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]

@@ -233,16 +233,17 @@ def test_version_that_the_definition_of_a_kind_lacks_is_refused(plan: Plan) -> N
         assert "Bucket: it has s3.example.org/v1, and no s3.example.org/v9" in str(row["reason"])
 
 
-def test_version_of_an_own_kind_that_another_kubernetes_may_have_is_unknown(plan: Plan) -> None:
+def test_version_that_an_own_kind_lacks_is_refused(plan: Plan) -> None:
+    """Crossplane finds no such kind."""
     before, after = spec({}, {})
     row = plan_edit(plan, SERVICE, (before, {"apiVersion": "v9", **after}))
-    assert "the cluster has Service in v9 is not known: Kubernetes" in str(row["reason"])
+    assert row["verdict"] == "invalid"
+    assert " has it in v1, not in v9" in str(row["reason"])
     document = "---\n        apiVersion: apps/v9\n        kind: Deployment\n"
     name = "metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: new}}\n"
     added = f"        {{% endfor %}}\n        {document}        {name}"
     plan.change(("        {% endfor %}\n", added))
-    text = plan(xr(), *buckets())
-    assert text.startswith("unknown: whether the cluster has Deployment in apps/v9")
+    assert "has it in apps/v1, not in apps/v9" in plan(xr(), *buckets())
 
 
 def run_image(image: str) -> Object:
