@@ -243,7 +243,7 @@ def judge(name: str, where: Surroundings, alone: Sequence[Row], row: Row) -> lis
         Finding(
             f"{name}: fewer in the last third than in the first",
             0.15,
-            1 - row.third(2) / max(row.third(0), 1e-9),
+            1 - row.third(2) / row.third(0) if row.third(0) else 0.0,
         ),
         Finding(f"{name}: small calls, p99 in ms", where.small_p99_ms, row.p99_ms()),
         Finding(f"{name}: small calls that failed", 0, row.small_failures),

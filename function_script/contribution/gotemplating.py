@@ -136,15 +136,17 @@ def _condition(item: ObjectReader, advice: ProblemList) -> wire.Condition:
     if not kind:
         advice.add(lenient.at("type"), "is required")
     conditions.check_type(item if kind in conditions.RESERVED_CONDITIONS else lenient, "type", kind)
-    status = None
-    if item.text("status") is not None:
-        status = lenient.choice("status", STATUS, exact=True)
+    # A word that it does not know is ignored, and another type than a text is not.
+    status, target = (
+        None if item.text(key) is None else lenient.choice(key, choices, exact=True)
+        for key, choices in (("status", STATUS), ("target", TARGET))
+    )
     return wire.Condition(
         kind,
         status or STATUS["Unknown"],
         item.text("reason") or "",
         item.text("message") or None,
-        lenient.choice("target", TARGET, exact=True) or TARGET["Composite"],
+        target or TARGET["Composite"],
     )
 
 

@@ -218,11 +218,12 @@ class _StreamReader:
     def _read_yaml(self, start: int) -> None:
         text = self._origin.text
         line = text.count("\n", 0, start)
-        first, *others = ("\n" + text[start:]).split("\n---")
         # The line break before a separator ends the document's last line: a literal block has it.
-        self._add_yaml(f"{first[1:]}\n" if others else first[1:], line + 1)
+        # So has one at the end of the text, where the line break may be missing.
+        first, *others = ("\n" + text[start:].removesuffix("\n")).split("\n---")
+        self._add_yaml(f"{first[1:]}\n", line + 1)
         line += first.count("\n") + 1
-        for number, chunk in enumerate(others, 1):
+        for chunk in others:
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
                 hint = "indent it if it belongs to a text" if rest.startswith("-") else None
@@ -236,7 +237,7 @@ class _StreamReader:
                         raise error
 
                 raise self._origin.error(error, first_line=line, what="the documents", read=read)
-            self._add_yaml(f"{body}\n" if number < len(others) else body, line + 1)
+            self._add_yaml(f"{body}\n", line + 1)
             line += chunk.count("\n") + 1
 
     def _add_yaml(self, text: str, line: int) -> None:

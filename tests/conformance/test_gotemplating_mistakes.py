@@ -221,9 +221,16 @@ def test_23_error_names_item_of_template_list_and_line(
     assert all(place in message for place in places)
 
 
-def test_24_unknown_meta_kind_lists_all() -> None:
-    kinds = "ClaimConditions, CompositeConnectionDetails, Context, ExtraResources"
-    assert kinds in refusal(meta("Nope", ""))
+@pytest.mark.parametrize(("kind", "rest", "message"), [
+    pytest.param("Nope", "",
+                 "ClaimConditions, CompositeConnectionDetails, Context, ExtraResources", id="kind"),
+    pytest.param("ClaimConditions", "conditions: [{type: A, status: 'True', target: 1}]",
+                 "conditions[0].target: must be a string", id="type"),
+])  # fmt: skip
+def test_24_meta_document_that_cannot_be_read_is_an_error(
+    kind: str, rest: str, message: str
+) -> None:
+    assert message in refusal(meta(kind, rest))
 
 
 TEXTS = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -47,8 +47,6 @@ Verdict = Literal[
 
 # The request, and whether values of it are masked.
 _Captured: TypeAlias = tuple[fnv1.RunFunctionRequest, bool]
-
-_REFERENCE: Final = ("compositionRef", "name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,9 +186,8 @@ def _find_captured(
     """Yield captured requests by file; add a row for each file with one that cannot be read."""
     cache = loader.FileCache(options.project)
     for file in files:
-        if not model.is_case(Path(file.name)):
-            continue
-        if not any("request" in document.value for document in file.documents):
+        is_captured = any("request" in document.value for document in file.documents)
+        if not (is_captured and model.is_case(Path(file.name))):
             continue
         try:
             setup = parser.parse(Path(file.name), cache).setup
@@ -253,8 +250,7 @@ class _Subject:
             elif sides.is_compared(step):
                 label = f'the request in "{file}"'
                 row.captured += row.attempt(label, partial(sides.ask, step, request))
-        has_result = row.compared or row.captured or row.refused or row.uncompared
-        if not (has_result or row.nothing):
+        if row.verdict == "not compared" and not row.uncompared:
             hint = "put an xr.yaml beside the Composition, or its XRD"
             row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
 
@@ -267,10 +263,13 @@ class _Subject:
         if (dump := self._options.dump) is not None:
             api_version, kind = sides.type
             for xr in map(dump.__getitem__, dump.list_keys((manifests.group(api_version), kind))):
-                # One without a Composition may get this one.
-                if manifests.text_at_machinery(xr, *_REFERENCE) in {"", row.name}:
-                    label = f"{manifests.describe(xr)} of the dump"
+                name = manifests.text_at_machinery(xr, "compositionRef", "name")
+                label = f"{manifests.describe(xr)} of the dump"
+                if name == row.name:
                     row.compared += row.attempt(label, partial(self._run_live, sides, dump, xr))
+                elif not name:
+                    # It may get this Composition.
+                    row.uncompared[Diagnostic(message=f"{label} has no compositionRef yet")] += 1
 
     def _plan(self) -> Iterator[runs.Reconciles]:
         programs = local_pool.programs_beside(file_of(self._document))
@@ -292,8 +291,6 @@ class _Subject:
 
     def _run_live(self, sides: Versions, dump: Dump, xr: Object, comparison: Comparison) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
-        if not manifests.text_at_machinery(xr, *_REFERENCE):
-            raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
         composition, live = self._document.value, [*dump.find_observed(xr).values()]
         inputs = RenderInputs(
             xr=xr, composition=composition, observed=live, xrd=self._xrd, cluster=dump

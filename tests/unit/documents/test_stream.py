@@ -27,6 +27,7 @@ STREAMS = [
     pytest.param("---\r\na: 1\r\n---\r\nb: 2\r\n", [{"a": 1}, {"b": 2}], id="crlf"),
     pytest.param("\ufeffa: 1\n---\nb: 2", [{"a": 1}, {"b": 2}], id="byte-order-mark"),
     pytest.param("a: |\n  ---\n  b\n---\nc: 1", [{"a": "---\nb\n"}, {"c": 1}], id="in-a-block"),
+    pytest.param("a: |\n  b", [{"a": "b\n"}], id="block-at-the-end"),
     pytest.param("a: 1\n...\n---\nb: 2", [{"a": 1}, {"b": 2}], id="end-marks"),
     pytest.param("", [], id="nothing"),
     pytest.param('{"a": 1}', [{"a": 1}], id="json"),
