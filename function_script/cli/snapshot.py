@@ -62,8 +62,8 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
     """Write the XRs of a cluster and what they compose to a new file, for plan.
 
     kubectl get reads XRDs, Compositions and their revisions, Functions, all XRs, the kinds that
-    they refer to, the CRDs of these, Usages, and the Secrets that these objects name, whose values
-    are masked in the file. Nothing is changed. Only you can read the file. The exit code is 1 when
+    they refer to, the CRDs of these, and the Secrets that these objects name, whose values are
+    masked in the file. Nothing is changed. Only you can read the file. The exit code is 1 when
     something could not be read.
 
     Examples:

@@ -12,7 +12,7 @@ from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests, structural_schema
 from function_script.tools.manifests import Key
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import Dump, UnknownError
+from function_script.tools.plan.dump import Dump, UnknownError, referred_key
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -215,24 +215,17 @@ def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
     return responses[-1].desired.composite.connection_details if responses else {}
 
 
-def find_usages(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
-    """Yield why Crossplane's webhook refuses to delete what is destroyed: Usages that stay.
-
-    Raises UnknownError if the dump lacks the Usages.
-    """
-    gone = {each.key for each in changes if each.verb == "destroy"}
-    for key in sorted(gone):
-        live = dump.get(key) or {}
-        if manifests.labels(live).get(_IN_USE) != "true":
-            continue
-        text = f"{manifests.describe(live)} is in use"
-        usages = dump.find_usages(key)
-        if not usages and not dump.is_complete:
-            raise UnknownError(f"{text}, and the dump has no Usage of it")
-        for usage in usages:
-            is_deleted = manifests.text_at(usage, "metadata", "deletionTimestamp")
-            if manifests.key_of(usage) not in gone and not is_deleted:
-                yield f"{text} by {manifests.describe(usage)}"
+def find_protected(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
+    """Yield what Crossplane's webhook refuses to delete: objects in use of which no Usage goes."""
+    gone = [dump.get(each.key) or {} for each in changes if each.verb == "destroy"]
+    used: set[Key] = set()
+    for each in gone:
+        of = manifests.object_at(each, "spec", "of")
+        reference = {**of, **manifests.object_at(of, "resourceRef")}
+        used.add(referred_key(reference, manifests.namespace(each)))
+    for live in gone:
+        if manifests.labels(live).get(_IN_USE) == "true" and manifests.key_of(live) not in used:
+            yield f"{manifests.describe(live)} is in use: a Usage refuses its deletion"
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:

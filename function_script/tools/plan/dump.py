@@ -31,11 +31,6 @@ _DEFINITIONS: Final = (
 # Of these, `snapshot` reads those that others need.
 _PARTLY_READ: Final = (_SECRET, ("apiextensions.k8s.io", "CustomResourceDefinition"))
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
-USAGES: Final = (
-    ("protection.crossplane.io", "Usage"),
-    ("protection.crossplane.io", "ClusterUsage"),
-    ("apiextensions.crossplane.io", "Usage"),
-)
 # The words by which programs read connection details, or have them read by what is in no input.
 _DETAILS: Final = re.compile(r"connection|'(source|inputRef|modulesFrom)'", re.IGNORECASE)
 
@@ -136,11 +131,6 @@ class Dump:
             and labels.items() <= packed.labels.items()
         ]
 
-    def find_usages(self, key: Key) -> list[Object]:
-        """Return the Usages of an object."""
-        keys = (each for type_ in USAGES for each in self.list_keys(type_))
-        return [usage for each in keys if _used_key(usage := self[each]) == key]
-
     def may_select(self, selector: wire.Selector, key: Key, *, is_relabelled: bool) -> bool:
         """Report whether a selector by labels selects an object of its kind.
 
@@ -154,11 +144,9 @@ class Dump:
     def list_composed(self, xr: Object) -> Iterator[Key]:
         """Yield the keys of the objects that an XR composes, of which the dump may lack some."""
         for reference in references_of(xr):
-            texts = (manifests.text_at(reference, each) for each in ("kind", "namespace", "name"))
-            kind, namespace, name = texts
-            group = manifests.group(manifests.text_at(reference, "apiVersion"))
-            if name:
-                yield group, kind, namespace or manifests.namespace(xr), name
+            key = referred_key(reference, manifests.namespace(xr))
+            if key[-1]:
+                yield key
 
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
@@ -219,7 +207,7 @@ class Dump:
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""
-        for key in credentials_keys(composition):
+        for key in _credentials_keys(composition):
             if is_masked(self.get(key) or {}):
                 raise UnknownError(f'Secret "{key[-1]}" with credentials is masked in the dump')
 
@@ -238,7 +226,7 @@ class Dump:
             if (each.api_version, each.kind) == manifests.SECRET
         }
         if requirements is not None and None not in names:
-            keys = {*credentials_keys(inputs.composition)}
+            keys = {*_credentials_keys(inputs.composition)}
             for each in (inputs.xr, *inputs.observed):
                 keys.update((manifests.key_of(each), _details_key(each)))
             secrets = [key for key in secrets if key in keys or key[-1] in names]
@@ -263,8 +251,7 @@ def is_masked(secret: Object) -> bool:
     return manifests.annotation(secret, MASKED) == "true"
 
 
-def credentials_keys(composition: Object) -> Iterator[Key]:
-    """Yield the keys of the Secrets with the credentials of the steps."""
+def _credentials_keys(composition: Object) -> Iterator[Key]:
     for step in manifests.objects_at(composition, "spec", "pipeline"):
         for each in manifests.objects_at(step, "credentials"):
             reference = manifests.object_at(each, "secretRef")
@@ -277,12 +264,10 @@ def _details_key(manifest: Object) -> Key:
     return *_SECRET, *manifests.details_place(manifest)
 
 
-def _used_key(usage: Object) -> Key:
-    """Return the key of what a Usage protects."""
-    used = manifests.object_at(usage, "spec", "of")
-    version, kind = objects.api_version_and_kind(used)
-    reference = manifests.object_at(used, "resourceRef")
-    place = str(reference.get("namespace", manifests.namespace(usage)))
+def referred_key(reference: Object, namespace: str) -> Key:
+    """Return the key of what a reference names, which has this namespace if it states none."""
+    version, kind = objects.api_version_and_kind(reference)
+    place = str(reference.get("namespace", namespace))
     return manifests.group(version), kind, place, manifests.text_at(reference, "name")
 
 

@@ -21,7 +21,7 @@ from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides, xr_plans
 from function_script.tools.plan.changes import Change, Reconcile
-from function_script.tools.plan.dump import Dump, UnknownError, credentials_keys, is_masked
+from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Files
 from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.render import RenderInputs, steps
@@ -34,7 +34,7 @@ _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
 # The words by which steps require objects, or read the text from elsewhere that does.
 _REQUIRES: Final = re.compile(
-    r"requir|extra|environment|'(credentials|source|inputRef|modulesFrom)'", re.IGNORECASE
+    r"requir|extra|environment|'(source|inputRef|modulesFrom)'", re.IGNORECASE
 )
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
@@ -130,7 +130,7 @@ class Planner:
             inputs = self._make_inputs(xr, side, self._dump.find_observed(xr).values())
             rendering = side.render(inputs)
             if rendering.result.failure is None:
-                return replace(plan, requires=_list_required((side, rendering)))
+                return replace(plan, requires=_list_required(rendering))
         if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
             return plan
         reason = "a step may require what the change edits, and it cannot be rendered"
@@ -289,7 +289,7 @@ class Planner:
         observed = self._dump.find_observed(xr)
         destroyed = [changes.of_object("destroy", *each) for each in observed.items()]
         self._hand_down(destroyed, {}, observed)
-        refusals = ", ".join(changes.find_usages(destroyed, self._dump))
+        refusals = ", ".join(changes.find_protected(destroyed, self._dump))
         return replace(
             plan,
             verdict="invalid" if refusals else "planned",
@@ -342,8 +342,8 @@ class Planner:
         self._hand_down(outcome.changes, outcome.manifests, observed)
         parts = {each.path[0] for each in outcome.changes if each.resource is None}
         self._hand_up(xr, parts, changes.status_of(after[-1], self._catalog))
-        usages = changes.find_usages(outcome.changes, self._dump)
-        refusals = ", ".join(dict.fromkeys((*outcome.refusals, *usages)))
+        protected = changes.find_protected(outcome.changes, self._dump)
+        refusals = ", ".join(dict.fromkeys((*outcome.refusals, *protected)))
         differences = outcome.changes
         if is_hidden:
             differences = [*changes.hide(differences, xr, observed)]
@@ -357,7 +357,7 @@ class Planner:
             reason=refusals,
             changes=differences,
             drift=[*following.find_drift(is_hidden=is_hidden)],
-            requires=_list_required((old, before[-1]), (new, after[-1])),
+            requires=_list_required(before[-1], after[-1]),
         )
 
     def _make_inputs(self, xr: Object, side: Side, observed: Iterable[Object] = ()) -> RenderInputs:
@@ -476,15 +476,10 @@ class Planner:
             self._later.append(unknown)
 
 
-def _list_required(*renderings: tuple[Side, Rendering]) -> list[wire.Selector]:
-    """Return what the steps require, and their credentials."""
-    selectors: list[wire.Selector] = []
-    for side, rendering in renderings:
-        if rendering.result.requirements is not None:
-            selectors += rendering.result.requirements.requested
-        for _, kind, namespace, name in credentials_keys(side.composition):
-            selectors.append(wire.Selector("v1", kind, name, namespace=namespace))
-    return selectors
+def _list_required(*renderings: Rendering) -> list[wire.Selector]:
+    """Return what the steps require."""
+    sources = [each.result.requirements for each in renderings]
+    return [selector for each in sources if each is not None for selector in each.requested]
 
 
 def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:

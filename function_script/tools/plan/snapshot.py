@@ -1,14 +1,14 @@
 """Write a dump of a cluster for `plan`, with the kubectl of the user and the user's rights.
 
 Only reads are made: of XRDs, Compositions and their revisions, Functions, all XRs, what they refer
-to, the CRDs of these kinds, Usages, and the Secrets that one of these objects names, whose values
-are masked.
+to, the CRDs of these kinds, and the Secrets that one of these objects names, whose values are
+masked.
 """
 
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +18,7 @@ from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 from function_script.tools.manifests import Key
-from function_script.tools.plan.dump import MASKED, USAGES, references_of
+from function_script.tools.plan.dump import MASKED, references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -101,11 +101,9 @@ class Snapshot:
         kinds = {_kind(each) for each in references if manifests.key_of(each)[:2] not in xr_types}
         for name in sorted(kinds - {""}):
             get(name)
-        types = {*USAGES, *(manifests.key_of(each)[:2] for each in self.objects)}
+        types = {manifests.key_of(each)[:2] for each in self.objects}
         # Those of all providers have many megabytes.
-        crds = get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
-        for name in _name_usages(crds):
-            get(name)
+        get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
         secrets: list[Object] = []
         for place, names in self._group_secrets():
             secrets += run(f"Secrets of {place}", self._command("secrets", place, names))
@@ -175,11 +173,6 @@ def _name_xrs(xrd: Object) -> str:
     names = [str(each.get("name")) for each in versions if each.get("referenceable") is True]
     plural, _, group = manifests.name(xrd).partition(".")
     return ".".join((plural, *names[:1], group))
-
-
-def _name_usages(crds: Iterable[Object]) -> list[str]:
-    """Return the kinds of Usages as kubectl names them."""
-    return [manifests.name(each) for each in crds if manifests.defined_type(each) in USAGES]
 
 
 def _kind(reference: Object) -> str:

@@ -239,11 +239,6 @@ def test_version_that_an_own_kind_lacks_is_refused(plan: Plan) -> None:
     row = plan_edit(plan, SERVICE, (before, {"apiVersion": "v9", **after}))
     assert row["verdict"] == "invalid"
     assert " has it in v1, not in v9" in str(row["reason"])
-    document = "---\n        apiVersion: apps/v9\n        kind: Deployment\n"
-    name = "metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: new}}\n"
-    added = f"        {{% endfor %}}\n        {document}        {name}"
-    plan.change(("        {% endfor %}\n", added))
-    assert "has it in apps/v1, not in apps/v9" in plan(xr(), *buckets())
 
 
 def run_image(image: str) -> Object:

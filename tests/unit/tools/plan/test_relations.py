@@ -130,88 +130,32 @@ def test_xr_that_requires_what_the_change_of_other_compositions_edits_is_unknown
     assert reason is None or f"unknown: {reason}" in text, text
 
 
-def test_secret_with_credentials_that_another_xr_destroys_is_required(plan: Plan) -> None:
-    """Of an XR that the change does not concern, and of another one that it concerns."""
-    key = "crossplane.io/composition-resource-name"
-    metadata = {"name": "demo-1", "namespace": "default", "annotations": {key: "bucket-1"}}
-    owner = buckets()[1]["metadata"]["ownerReferences"]
-    secret: Object = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}}
-    secret["metadata"] = {**metadata, "ownerReferences": owner}
-    references = [
-        {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "demo-0"},
-        {"apiVersion": "v1", "kind": "Secret", "name": "demo-1", "namespace": "default"},
-    ]
-    login = "- {name: login, source: Secret, secretRef: {namespace: default, name: demo-1}}"
-    other = COMPOSITION.replace("name: buckets", "name: others").replace(
-        "    input:\n", f"    credentials:\n    {login}\n    input:\n"
-    )
-    kinds = "apiVersion: {{ 'v1' if i else 's3.example.org/v1' }}"
-    old = COMPOSITION.replace("apiVersion: s3.example.org/v1", kinds)
-    old = old.replace("kind: Bucket", "kind: {{ 'Secret' if i else 'Bucket' }}")
-    plan.change(("range(spec.count)", "range(1)"), before=old)
-    reason = 'unknown: a step requires Secret "demo-1", which the change of another XR edits\n'
-    live = [xr(resourceRefs=references), buckets(count=1)[0], secret, *reader()]
-    assert reason in plan(*live, yaml.safe_load(other))
-    plan.write("others.yaml", other, other.replace("size: 1", "size: 3"))
-    assert reason in plan(*live)
-
-
 def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(spec.count + 1)"))
     text = plan(xr(), *buckets(), *reader(), yaml.safe_load(require(BUCKET)))
     assert "unknown: a step requires Bucket ?, which the change of another XR edits\n" in text
 
 
-def protect(name: str = "demo-1", **metadata: object) -> Object:
-    """A Usage of an object."""
-    bucket = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
-    return {
-        "apiVersion": "protection.crossplane.io/v1beta1",
-        "kind": "ClusterUsage",
-        "metadata": {"name": "u", **metadata},
-        "spec": {"of": {**bucket, "resourceRef": {"name": name}}},
-    }
+USAGE = """\
+        ---
+        apiVersion: protection.crossplane.io/v1beta1
+        kind: ClusterUsage
+        metadata: {name: u, annotations: {script.fn.crossplane.io/composition-resource-name: u}}
+        spec: {of: {apiVersion: s3.example.org/v1, kind: Bucket, resourceRef: {name: demo-1}}}
+"""
 
 
-IN_USE = 'Bucket "demo-1" is in use'
-LACKS = ("unknown", f"{IN_USE}, and the dump has no Usage of it")
-# Usages of an object that the change destroys, and the verdict with its reason.
-USAGES = {
-    "none": ([], LACKS),
-    "of the object": ([protect()], ("invalid", f'{IN_USE} by ClusterUsage "u"')),
-    "of another object": ([protect("demo-0")], LACKS),
-    "that is deleted": ([protect(deletionTimestamp="2026-01-01T00:00:00Z")], ("planned", "")),
-}
-
-
-@pytest.mark.parametrize(("usages", "expected"), USAGES.values(), ids=USAGES)
-def test_object_in_use_is_destroyed_when_no_usage_is_left(
-    plan: Plan, usages: list[Object], expected: tuple[str, str]
-) -> None:
-    plan.change(("range(spec.count)", "range(1)"))
+def test_object_in_use_goes_with_its_usage_alone(plan: Plan) -> None:
+    """Crossplane waits for no user of a Usage that a Composition no longer has."""
     live = buckets()
     live[1]["metadata"]["labels"] = {"crossplane.io/in-use": "true"}
-    (row,) = plan.find_rows(xr(), *live, *usages)
-    assert (row["verdict"], row["reason"]) == expected
-
-
-def test_usage_that_the_xr_composes_goes_with_the_object(plan: Plan) -> None:
-    """Crossplane takes the mark of a composed one away before it deletes it."""
-    old = COMPOSITION.replace("s3.example.org/v1", "{{ api[i > 1] }}").replace(
-        "kind: Bucket", "kind: {{ 'ClusterUsage' if i > 1 else 'Bucket' }}"
-    )
-    versions = "{% set api = ['s3.example.org/v1', 'protection.crossplane.io/v1beta1'] %}"
-    old = old.replace("inline: |\n", f"inline: |\n        {versions}\n")
-    plan.change(("range(spec.count)", "range(1)"), before=old)
-    owner = buckets()[0]["metadata"]["ownerReferences"]
-    annotations = {"crossplane.io/composition-resource-name": "bucket-2"}
-    usage = protect(annotations=annotations, ownerReferences=owner)
-    live = buckets()
-    live[1]["metadata"]["labels"] = {"crossplane.io/in-use": "true"}
-    subject = xr(count=2)
-    subject["spec"]["count"] = 3
-    references = subject["spec"]["crossplane"]["resourceRefs"]
-    references.append({"apiVersion": usage["apiVersion"], "kind": "ClusterUsage", "name": "u"})
-    (row,) = plan.find_rows(subject, *live, usage)
-    assert row["verdict"] == "planned", row
-    assert len(row["changes"]) == 2, row
+    usage = yaml.safe_load(USAGE.partition("---")[2])
+    key = "crossplane.io/composition-resource-name"
+    usage["metadata"] |= {"annotations": {key: "u"}}
+    references = [{**each, "name": each["metadata"]["name"]} for each in (*live, usage)]
+    for after, verdict in ((COMPOSITION, "planned"), (COMPOSITION + USAGE, "invalid")):
+        fewer = after.replace("range(spec.count)", "range(1)")
+        plan.write("composition.yaml", COMPOSITION + USAGE, fewer)
+        (row,) = plan.find_rows(xr(resourceRefs=references), *live, usage)
+        assert row["verdict"] == verdict, row
+    assert row["reason"] == 'Bucket "demo-1" is in use: a Usage refuses its deletion'

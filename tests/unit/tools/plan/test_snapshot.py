@@ -86,10 +86,6 @@ ConfigMap: [{{kind: ConfigMap, metadata: {{name: c}}}}]
 customresourcedefinitions.apiextensions.k8s.io:
 - {{kind: CRD, metadata: {{name: crd-b}}, spec: {{group: example.org, names: {{kind: Bucket}}}}}}
 - {{kind: CRD, metadata: {{name: crd-o}}, spec: {{group: example.org, names: {{kind: Other}}}}}}
-- kind: CRD
-  metadata: {{name: usages.protection.crossplane.io}}
-  spec: {{group: protection.crossplane.io, names: {{kind: Usage}}}}
-usages.protection.crossplane.io: [{{kind: Usage, metadata: {{name: protected}}}}]
 zones:
 - {{kind: Zone, metadata: {{name: z}}}}
 - {{kind: Secret, metadata: {{name: canary}}}}
@@ -140,8 +136,7 @@ def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
     file = Path("dump.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     names = [each["metadata"]["name"] for each in read_objects() if each["kind"] != "Secret"]
-    usages = ["protected", "usages.protection.crossplane.io"]
-    assert sorted(names) == ["a", "b", "c", "crd-b", *usages, "x", "xs.example.org", "z"]
+    assert sorted(names) == ["a", "b", "c", "crd-b", "x", "xs.example.org", "z"]
     calls = Path("calls").read_text().splitlines()
     assert all(call.startswith("--context prod get ") for call in calls)
     form = "--all-namespaces --output json --show-managed-fields"
@@ -205,7 +200,7 @@ def test_kind_that_cannot_be_read_is_named(
     assert snapshot(kubectl, "--also", "nothing") == exit_codes.PROBLEM
     reason = 'cannot read nothing: error: the server does not have a resource type "nothing"'
     assert reason in capsys.readouterr().err
-    assert len([each for each in read_objects() if each["kind"] != "Secret"]) == 8
+    assert len([each for each in read_objects() if each["kind"] != "Secret"]) == 6
     assert "nothing" in json.loads(Path("dump.json").read_text())["unread"]
 
 
