@@ -20,6 +20,7 @@ _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
 _MAX_DEPTH = 10
 _MAX_SHOWN_BYTES = 200
+_MAX_READS = 3
 _CACHE_BYTES = 64 << 20
 _MAX_CACHED_DIRECTORIES = 64
 _OUTSIDE = "it leads outside of the program root"
@@ -44,16 +45,20 @@ class Files:
         "cannot …" when it is outside, absent, too large, or holds something else than UTF-8 text.
         """
         directory, inside = self._find(dir_path)
-        # One file more than allowed is enough to refuse a directory of any size.
-        signature = tuple(islice(_walk(directory, inside, top), _MAX_FILES + 1))
-        cached = self._cache.get(dir_path)
-        if cached is not None and cached[0] == signature:
-            return cached[1]
-        _check_size(dir_path, signature)
-        texts = {name: _read_text(directory, inside, name) for name, *_ in signature}
-        size_bytes = sum(size for _, _, size, _ in signature)
-        self._cache.put(dir_path, (signature, texts), size_bytes)
-        return texts
+        for _ in range(_MAX_READS):
+            # One file more than allowed is enough to refuse a directory of any size.
+            signature = tuple(islice(_walk(directory, inside, top), _MAX_FILES + 1))
+            cached = self._cache.get(dir_path)
+            if cached is not None and cached[0] == signature:
+                return cached[1]
+            _check_size(dir_path, signature)
+            texts = {name: _read_text(directory, inside, name) for name, *_ in signature}
+            # Old files beside new ones are a program that nobody wrote: it may lack a resource.
+            if signature == tuple(_walk(directory, inside, top)):
+                size_bytes = sum(size for _, _, size, _ in signature)
+                self._cache.put(dir_path, (signature, texts), size_bytes)
+                return texts
+        raise ValueError(f'cannot read "{dir_path}": its files change while they are read')
 
     def _find(self, dir_path: str) -> tuple[Path, Path]:
         """Return the directory without links, and the root that it is below."""

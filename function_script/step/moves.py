@@ -128,7 +128,10 @@ def to_old_names(view: View, contribution: Contribution) -> Contribution:
         if name in view.conflicts and entry.resource is not None:
             raise _conflict(name, view, contribution)
         old = view.old_names.get(name, name)
-        if old == name and name in new_names and entry.resource is not None:
+        if old == name and name in new_names:
+            if entry.resource is None:
+                # The step removes a resource that is not there, and not the one that was moved.
+                continue
             text = f'it has the name of the object that "{new_names[name]}" was moved from'
             raise _problem(name, text, contribution, "give it another name")
         composed[old] = entry if old == name else entry.with_name(name)

@@ -201,8 +201,15 @@ def test_resource_is_kept_while_requirements_are_open() -> None:
     asking = run(step, {"b": managed(OWNED)})
     assert set(desired(asking)) == {"b"}
     assert asking["requirements"]
+    other = {"items": [{"resource": {"metadata": {"name": "of-the-last-reconcile"}}}]}
+    stale = run(step, {"b": managed(OWNED)}, required_resources={"zone": other})
+    assert set(desired(stale)) == {"b"}
     answered = run(step, {"b": managed(OWNED)}, required_resources={"zone": {}})
     assert 'cannot leave out resource "b"' in fatal(answered)
+    # The step gets its own context back, and does not take itself for an earlier step.
+    zone = {"items": [{"resource": {"metadata": {"name": "zone"}, "data": {"a": 1}}}]}
+    again = run(step, context=run(step).get("context", {}), required_resources={"zone": zone})
+    assert set(desired(again)) == {"b"}
 
 
 def test_earlier_step_adds_to_a_kept_resource_and_it_stays() -> None:

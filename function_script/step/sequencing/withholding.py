@@ -5,7 +5,9 @@ missing values are withheld, readiness is judged, and a condition reports both. 
 none of this pays nothing.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,8 +16,8 @@ from function_script.contribution import Contribution, Deferred, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
 from function_script.request.program import Blocked
-from function_script.request.request import has_unanswered
-from function_script.request.values import Readable
+from function_script.request.request import find_context, find_required, has_unanswered
+from function_script.request.values import Object, Readable, Value
 from function_script.step.sequencing import dependencies, usages
 from function_script.step.sequencing.dependencies import ClusterState
 from function_script.step.sequencing.managed_fields import applied_configuration
@@ -25,6 +27,9 @@ from function_script.wire import enums
 
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
+# The names of withheld resources, for later steps, with the step that withholds each; "" if none.
+_CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
+_IDENTITY_DIGITS: Final = 12
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
@@ -37,10 +42,19 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     resource that exists and may not or cannot be kept.
     """
     has_policies = contribution.deferred or contribution.policy_spans
-    if (step.readiness is None and not has_policies) or contribution.is_fatal:
+    earlier = find_context(request, _CONTEXT_KEY)
+    entries = sorted(earlier.items()) if isinstance(earlier, dict) else []
+    if not (step.readiness or has_policies or entries) or contribution.is_fatal:
         return contribution
+    own = ("", _identify(request)) if entries else ()
+    withheld = [name for name, owner in entries if owner not in own]
     options = step.readiness or ReadinessOptions()
-    if has_unanswered(request, contribution.resources, contribution.schemas):
+    is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
+    if contribution.deferred and not is_unanswered:
+        # Objects of the last reconcile may be for another selector of that name.
+        selectors = contribution.resources.items()
+        is_unanswered = any(find_required(request, *each) is None for each in selectors)
+    if is_unanswered:
         # Crossplane calls again with what is required, unless this response is fatal.
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
@@ -49,7 +63,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     existing = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
     contribution = replace(contribution, composed={**contribution.composed, **existing})
     cluster.composed = contribution.composed
-    graph = dependencies.read(contribution, _desired_names(contribution, cluster))
+    graph = dependencies.read(contribution, _desired_names(contribution, cluster, withheld))
     if graph and (request.observed is None or request.observed.composite is None):
         raise DocumentError.of(
             f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
@@ -64,8 +78,10 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for name, waiting_for in unmet.items():
         reason = f"for {', '.join(each.text for each in waiting_for)}"
         blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
+    parts = [name for name in withheld if _is_part(name, cluster)]
+    blocked += [Blocked(name, "in an earlier step") for name in parts if name not in unmet]
 
-    composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
+    composed = {**contribution.composed, **dict.fromkeys([*unmet, *parts], _NOTHING)}
     # After the withheld ones are out, and before Usages, which state their own readiness.
     composed |= _judge_all(composed, options, cluster)
     protecting, unprotected = usages.compose(graph, options, cluster)
@@ -74,7 +90,12 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     contribution = replace(
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
-    if blocked:
+    names = {*existing, *unmet}
+    gone = {*cluster.composed} - names.union(parts)
+    contribution = _hand_on(contribution, request, entries, names=names, gone=gone)
+    is_ready = contribution.composite.ready == enums.READY_TRUE
+    are_gone = all(name in cluster.earlier or name in cluster.composed for name in withheld)
+    if blocked or (is_ready and not are_gone):
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
         contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
     if options.condition is None and not graph and not options.defer_missing:
@@ -88,12 +109,56 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     )
 
 
-def _desired_names(contribution: Contribution, cluster: ClusterState) -> set[str]:
-    """Return the names of all resources that this step or an earlier one desires."""
+def _hand_on(
+    contribution: Contribution,
+    request: wire.Request,
+    entries: Sequence[tuple[str, Value]],
+    *,
+    names: Collection[str],
+    gone: Collection[str],
+) -> Contribution:
+    """Return the contribution with a context that tells later steps which names are withheld.
+
+    ``names`` are those that this step withholds; it removes those of ``gone``, or composes them. A
+    name that an earlier step withholds, too, stays that step's.
+    """
+    if not entries and not names:
+        return contribution
+    identity = _identify(request)
+    # The step may have withheld more when it was called without what it requires.
+    own_before = {name for name, owner in entries if owner == identity}
+    of_others = {name for name, owner in entries if owner} - own_before
+    handed: Object = {name: "" for name, _ in entries if name in own_before or name in gone}
+    handed |= dict.fromkeys(sorted({*names} - of_others), identity)
+    return replace(contribution, context={**contribution.context, _CONTEXT_KEY: handed})
+
+
+def _identify(request: wire.Request) -> str:
+    """Return a digest of a step that is the same in all calls for what it requires."""
+    names = sorted(request.desired.resources) if request.desired is not None else []
+    value = wire.decode_struct(request.input or b"", sort_keys=True)
+    text = json.dumps([[*names], value], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_IDENTITY_DIGITS]
+
+
+def _desired_names(
+    contribution: Contribution, cluster: ClusterState, withheld: Collection[str]
+) -> set[str]:
+    """Return the names of all resources that this step or an earlier one desires or withholds."""
     composed = contribution.composed
     removed = {name for name, entry in composed.items() if entry.resource is None}
     deferred = {each.name for each in contribution.deferred if each.name}
-    return (cluster.earlier.keys() | composed.keys()) - removed | deferred
+    return {*cluster.earlier, *withheld, *composed} - removed | deferred
+
+
+def _is_part(name: str, cluster: ClusterState) -> bool:
+    """Report whether this step adds to a resource that an earlier one withholds.
+
+    The part would be created alone, before its time.
+    """
+    entry = cluster.composed.get(name)
+    is_added = entry is not None and entry.resource is not None and not entry.replace
+    return is_added and name not in cluster.earlier and not cluster.exists(name)
 
 
 def _keep_existing(

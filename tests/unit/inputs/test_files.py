@@ -1,4 +1,5 @@
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,29 @@ def test_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
     mount_config_map(tmp_path / "cm", "2", main__star="two")
     assert (first.main.text, first.modules) == ("one", {})
     assert parse(tmp_path, "cm").program.main.text == "two"
+
+
+@pytest.mark.parametrize("updates", [1, 9])
+def test_files_of_two_versions_are_never_one_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, updates: int
+) -> None:
+    directory = tmp_path / "robots"
+    mount_config_map(directory, "0", a__star="0", b__star="0")
+    revisions = iter(range(1, updates + 1))
+
+    def read_and_update(roots: tuple[Path, ...], path: Path) -> bytes:
+        data = read(roots, path)
+        for each in map(str, islice(revisions, 1)):
+            mount_config_map(directory, each, a__star=each, b__star=each)
+        return data
+
+    read = beneath.read
+    monkeypatch.setattr(beneath, "read", read_and_update)
+    if updates == 1:
+        assert Files(tmp_path).read("robots") == {"a.star": "1", "b.star": "1"}
+        return
+    with pytest.raises(ValueError, match="its files change while they are read"):
+        Files(tmp_path).read("robots")
 
 
 def test_unchanged_directory_is_not_read_again(tmp_path: Path) -> None:

@@ -1,0 +1,152 @@
+"""Desired state of several steps, by what Crossplane makes of it.
+
+It deletes by resource names alone, creates what it is told, and hands each step the state and the
+context of those before it.
+"""
+
+import pytest
+from support import builders
+from support.builders import XR, call, document, fatal, request, starlark
+from support.readiness_steps import READY, condition, desired, observed, run, step
+
+from function_script.engines.registry import LANGUAGES
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.values import Object
+
+MOVED_TO = "script.fn.crossplane.io/moved-to"
+TRUE, FALSE = "READY_TRUE", "READY_FALSE"
+
+
+BUCKET = ("s3.example.org/v1", "Bucket")
+FORMER = {
+    "kind": ("v1", "Bucket"),
+    "group": ("s3.example.com/v1", "Bucket"),
+    # Such an object holds the whole of what is composed now.
+    "kind of a wrapper": ("example.org/v1", "Object"),
+}
+
+
+def compose_beside(type_: tuple[str, str], **metadata: object) -> pb.RunFunctionResponse:
+    """The response of a step whose bucket exists as an object of a type that the XR controls."""
+    api_version, kind = BUCKET
+    inner = {"apiVersion": api_version, "kind": kind}
+    resources = {"a": {"resource": inner}}
+    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
+    owner = {"apiVersion": "example.org/v1", "kind": "XThing", "controller": True}
+    existing = {
+        "apiVersion": type_[0],
+        "kind": type_[1],
+        "metadata": {"name": "a-1", "ownerReferences": [{**owner, "uid": "8a4c2f0e"}], **metadata},
+        "spec": {"manifest": inner},
+        "status": {"manifest": inner},
+    }
+    state = {"composite": {"resource": XR}, "resources": {"a": {"resource": existing}}}
+    return call(request(starlark(script), observed=state))
+
+
+@pytest.mark.parametrize("former", FORMER.values(), ids=FORMER)
+def test_object_of_another_kind_is_not_left_behind(former: tuple[str, str]) -> None:
+    """Crossplane deletes by resource names, so that nobody would know the object any longer."""
+    message = fatal(compose_beside(former))
+    assert (
+        f"it exists as {former[1]} of {former[0]}, which Crossplane would leave behind" in message
+    )
+    assert not compose_beside(former, deletionTimestamp="2026-01-01T00:00:00Z").results
+    assert not compose_beside(former, ownerReferences=[]).results
+
+
+def test_object_of_another_version_is_the_same_object() -> None:
+    assert not compose_beside(("s3.example.org/v1beta1", "Bucket")).results
+    assert not compose_beside(BUCKET).results
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, True), (0, False), (True, 1), ([0], [False])])
+def test_change_of_what_python_takes_for_equal_is_made(before: object, after: object) -> None:
+    body = {"apiVersion": "v1", "kind": "A", "spec": {"x": after}}
+    resources = {"a": {"resource": body}}
+    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
+    earlier = {"resources": {"a": {"resource": {**body, "spec": {"x": before}}}}}
+    response = call(request(starlark(script), desired=earlier))
+    assert response.desired == request(desired={"resources": resources}).desired
+
+
+REMOVAL = "---\napiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Removal\nresources: [old]\n"
+REMOVERS = {
+    "before it": builders.jinja(REMOVAL + document("new", moved_from="old")),
+    "after it": builders.jinja(document("new", moved_from="old") + REMOVAL),
+    "while it is blocked": builders.jinja(
+        document("db") + document("new", moved_from="old", depends_on="db") + REMOVAL
+    ),
+    "in a script": starlark(
+        "def main(req):\n"
+        '    rsp = response()\n    body = {"apiVersion": "v1", "kind": "A"}\n'
+        '    rsp.resource("new", body, moved_from = "old")\n    rsp.remove("old")\n'
+        "    return rsp\n"
+    ),
+    "in a later step": builders.jinja(REMOVAL),
+}
+
+
+@pytest.mark.parametrize("moving", REMOVERS.values(), ids=REMOVERS)
+def test_removal_of_the_old_name_leaves_the_moved_object(moving: Object) -> None:
+    """Crossplane knows the object by that name only."""
+    remembering = observed(annotations={MOVED_TO: "new"})
+    earlier = {"old": remembering} if moving is REMOVERS["in a later step"] else {}
+    for entry in (observed(), remembering):
+        assert "old" in desired(run(moving, {"old": entry}, desired={"resources": earlier}))
+
+
+def follow(*steps: Object, exist: str = "") -> Object:
+    """The response of the last step, behind one whose `b` waits for its `a`."""
+    exists = {name: observed(status=READY) for name in exist}
+    required: Object = {"r": {"apiVersion": "v1", "kind": "A", "matchLabels": {}}}
+    resources: dict[str, Object] = {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}}
+    first = step("jinja", resources, requirements={"resources": required})
+    response: Object = {}
+    for each in (first, *steps):
+        state = response.get("desired", {})
+        # Crossplane calls a step again with what it requires, and with its own context.
+        for _ in range(2):
+            parts = {"desired": state, "context": response.get("context", {})}
+            response = run(each, exists, required_resources={"r": {}}, **parts)
+    return response
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_dependency_on_what_an_earlier_step_withholds_waits_too(language: str) -> None:
+    """An error would end every reconcile before that is created."""
+    behind = step(language, {"c": {"depends_on": ["b"]}})
+    response = follow(behind)
+    assert set(desired(response)) == {"a"}
+    assert str(condition(response)["message"]).startswith("Waiting: c for b")
+    assert set(desired(follow(behind, exist="a"))) == {"a", "b"}
+    assert set(desired(follow(behind, exist="ab"))) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_part_of_what_an_earlier_step_withholds_is_not_created(language: str) -> None:
+    """It would lack what the earlier step states; a script states the whole of a resource."""
+    part = step(language, {"b": {}})
+    response = follow(part)
+    assert set(desired(response)) == ({"a", "b"} if language == "starlark" else {"a"})
+    assert response["desired"]["composite"] == {"ready": FALSE}  # type: ignore[index,call-overload] # objects
+    assert set(desired(follow(part, exist="a"))) == {"a", "b"}
+    assert set(desired(follow(part, exist="b"))) == {"a", "b"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_resource_that_a_later_step_removes_or_composes_waits_no_longer(language: str) -> None:
+    removing = starlark('def main(req):\n    return {"desired": {"resources": {"b": None}}}')
+    whole = step("starlark", {"b": {}})
+    for each in (removing, whole):
+        assert set(desired(follow(each, step(language, {"b": {}})))) == {"a", "b"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_xr_is_not_ready_while_an_earlier_step_withholds_a_resource(language: str) -> None:
+    """As if the resource was of the same step."""
+    ready = starlark('def main(req):\n    return {"desired": {"composite": {"ready": True}}}')
+    others = step(language, {"c": {}})
+    for exist, readiness_of_xr in (("", FALSE), ("a", TRUE), ("b", TRUE)):
+        response = follow(others, ready, exist=exist)
+        assert response["desired"]["composite"] == {"ready": readiness_of_xr}  # type: ignore[index,call-overload] # objects
