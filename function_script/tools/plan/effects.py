@@ -60,7 +60,10 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
-    current = lists.to_maps(live)
+    # The status is often the largest part of an object, and seldom desired.
+    unchanged = {key: live[key] for key in live.keys() & {"status"} - {*before, *after}}
+    live_parts = {key: part for key, part in live.items() if key not in unchanged}
+    current = lists.to_maps(live_parts)
     former, desired = (
         cast("Object", lists.drop_empty(lists.to_maps(each), current)) for each in stored
     )
@@ -101,12 +104,12 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         and part.get("nullable") is not True
     ]
     if changes:
-        violations, skipped = xr_validation.find_refusals(manifest, live, schema)
+        violations, skipped = xr_validation.find_refusals(manifest | unchanged, live, schema)
         if skipped:
             raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
         refusals += (f"{type_[1]}: {each}" for each in violations)
-        refusals += _find_new_violations(live, manifest, catalog)
-    return Effect(manifest=manifest, changes=changes, refusals=refusals)
+        refusals += _find_new_violations(live_parts, manifest, catalog)
+    return Effect(manifest=manifest | unchanged, changes=changes, refusals=refusals)
 
 
 def _check_version(live: Object, before: Object) -> None:

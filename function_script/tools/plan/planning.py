@@ -289,13 +289,8 @@ class Planner:
         observed = self._dump.find_observed(xr)
         destroyed = [changes.of_object("destroy", *each) for each in observed.items()]
         self._hand_down(destroyed, {}, observed)
-        refusals = ", ".join(changes.find_protected(destroyed, self._dump))
-        return replace(
-            plan,
-            verdict="invalid" if refusals else "planned",
-            reason=refusals or "the XR above it no longer composes it",
-            changes=destroyed,
-        )
+        reason = "the XR above it no longer composes it"
+        return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.key
