@@ -5,66 +5,14 @@ stay byte for byte, with fields of a newer Crossplane.
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import cast
 
 from function_script import wire
 from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.request import objects
-from function_script.request.request import NO_RESOURCE, view_object
-from function_script.request.values import Object, Readable
+from function_script.request.request import NO_RESOURCE
+from function_script.request.values import Object
 from function_script.texts.errors import DocumentError
-
-
-def check_kinds(request: wire.Request, contribution: Contribution) -> None:
-    """Raise DocumentError for a resource whose object has another kind, or one of another group.
-
-    Crossplane deletes by resource names alone: the object would stay, and no XR would refer to it.
-    That is what function-go-templating does.
-    """
-    if request.observed is None or contribution.is_fatal:
-        return
-    observed = request.observed.resources
-    for name, entry in contribution.composed.items():
-        struct = observed[name].struct_part if name in observed else None
-        if struct is None or not entry.resource or entry.keeps_nulls:
-            continue
-        api_version, kind = str(entry.resource["apiVersion"]), str(entry.resource["kind"])
-        group_text, kind_text = _encode_type(api_version, kind)
-        data, start, end = struct.data, struct.start, struct.end
-        # Most objects have both texts once: to look up two keys takes ten times as long.
-        if data.count(kind_text, start, end) == 1 == data.count(group_text, start, end):
-            continue
-        existing = view_object(struct)
-        old_version, old_kind = objects.api_version_and_kind(existing)
-        group, old_group = (each.rpartition("/")[0] for each in (api_version, old_version))
-        is_same = (group, kind) == (old_group, old_kind)
-        if is_same or not _belongs_to_xr(existing, request.observed.composite or NO_RESOURCE):
-            continue
-        raise DocumentError.of(
-            f'cannot compose resource "{name}" as {kind} of {api_version}: it exists as {old_kind} '
-            f"of {old_version}, which Crossplane would leave behind",
-            span=contribution.policy_span(name),
-            hint="give it another resource name, and Crossplane deletes the object that exists",
-        )
-
-
-def _belongs_to_xr(existing: Mapping[str, Readable], composite: wire.Resource) -> bool:
-    """Report whether the XR controls an object that is not being deleted."""
-    metadata = objects.find_path(existing, ("metadata",))
-    owners = objects.find_path(metadata, ("ownerReferences",))
-    uid = objects.find_path(view_object(composite.struct_part), ("metadata", "uid"))
-    return objects.find_path(metadata, ("deletionTimestamp",)) is None and any(
-        isinstance(each, dict) and bool(each.get("controller")) and each.get("uid") == uid
-        for each in (owners if isinstance(owners, list) else ())
-    )
-
-
-@lru_cache(maxsize=256)
-def _encode_type(api_version: str, kind: str) -> tuple[bytes, bytes]:
-    parts: tuple[Object, Object] = {"apiVersion": api_version}, {"kind": kind}
-    group_text, kind_text = (_encode_struct(each, "a resource", drop_nulls=False) for each in parts)
-    return group_text, kind_text
 
 
 def merge(

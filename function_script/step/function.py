@@ -137,7 +137,6 @@ def run(
         step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
         output = evaluate(step, scope_of(view.request, step, seed), record)
         moves.check_moves(view, new_moves, output)
-    desired.check_kinds(view.request, output)
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
     output = withholding.apply(view.request, output, step)

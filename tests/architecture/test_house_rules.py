@@ -284,8 +284,8 @@ def test_base_of_an_interpreted_class_is_interpreted(monkeypatch: pytest.MonkeyP
     }
     refused = {
         (_name(path), name)
-        for path in PACKAGE_FILES
-        for module, name in _bases(ast.parse(path.read_text()))
+        for path, tree in parse_package().items()
+        for module, name in _bases(tree)
         if path not in compiled and module in names
     }
     assert refused == set()

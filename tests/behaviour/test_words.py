@@ -44,12 +44,18 @@ MISTAKES = [each for each in catalogue.load() if each.id in LANGUAGE_OF]
 XR = yaml.safe_load((catalogue.HERE / catalogue.XR).read_text())
 
 
-def problems_of(mistake: Mistake) -> list[Diagnostic]:
-    """What a run and all analyses of `check` say of a program."""
-    language = LANGUAGES[LANGUAGE_OF[mistake.id]]
-    composition = yaml.safe_load(mistake.files[catalogue.COMPOSITION])
+def text_of(mistake: Mistake) -> str:
+    """The text of the program that has the mistake."""
+    composition = yaml.load(mistake.files[catalogue.COMPOSITION], yaml.CSafeLoader)
     step_input = composition["spec"]["pipeline"][0]["input"]
-    text = step_input.get("script") or step_input["inline"]
+    text: str = step_input.get("script") or step_input["inline"]
+    return text
+
+
+def problems_of(mistake: Mistake, text: str) -> list[Diagnostic]:
+    """What a run and all analyses of `check` say of a mistake's program."""
+    language = LANGUAGES[LANGUAGE_OF[mistake.id]]
+    # What is remembered of a program goes by its identity.
     program = Program(main=Source(name="program", text=text))
     observed = {"composite": {"resource": XR}, "resources": {}}
     parts = dict.fromkeys(("context", "required_resources", "extra_resources"), dict)
@@ -108,10 +114,11 @@ def _with_prefix(call: Callable[..., object], position: int | str) -> Callable[.
 def test_hints_and_places_do_not_hang_on_words(
     mistake: Mistake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = problems_of(mistake)
+    text = text_of(mistake)
+    before = problems_of(mistake, text)
     with monkeypatch.context() as patch:
         change_words(patch)
-        after = problems_of(mistake)
+        after = problems_of(mistake, text)
     assert [(each.span, each.hint) for each in after] == [(each.span, each.hint) for each in before]
 
 
@@ -119,7 +126,11 @@ def test_words_are_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The messages of most mistakes, of which a fifth is enough, are made at the places above."""
     with monkeypatch.context() as patch:
         change_words(patch)
-        messages = [problem.message for each in MISTAKES[::5] for problem in problems_of(each)]
+        messages = [
+            problem.message
+            for each in MISTAKES[::5]
+            for problem in problems_of(each, text_of(each))
+        ]
     unchanged = [message for message in messages if PREFIX not in message]
     # A template that is compiled already has the messages of its first time.
     assert len(unchanged) < len(messages) / 7, unchanged

@@ -1,10 +1,11 @@
 """What the speed of GoTemplate rests on, held by ratios of CPU time."""
 
-import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from support import programs as builders
+from support.timing import is_within
 
 from function_script.engines.gotemplate import engine
 from function_script.engines.gotemplate.programs import Settings, Sources, compile_program
@@ -15,7 +16,6 @@ from function_script.texts.source import Source
 
 # On a busy machine the rounds may take a while.
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
-ROUNDS = 9
 ZONE = """---
 apiVersion: example.org/v1
 kind: Subnet
@@ -49,15 +49,14 @@ def sources(text: str) -> Sources:
     return Sources(((MAIN, Source(name=MAIN, text=text)),), Settings())
 
 
-def least(work: Callable[[], object], *, times: int) -> float:
-    """CPU seconds of the quickest round of so many calls."""
-    seconds = []
-    for _ in range(ROUNDS):
-        began = time.process_time()
-        for _ in range(times):
-            work()
-        seconds.append(time.process_time() - began)
-    return min(seconds)
+def repeated(call: Callable[[], object]) -> Callable[[], None]:
+    """What calls three times: once is too short for the clock."""
+
+    def repeat() -> None:
+        for _ in range(3):
+            call()
+
+    return repeat
 
 
 def rendering(text: str, data: Object) -> Callable[[], str]:
@@ -76,17 +75,15 @@ def test_template_is_compiled_for_many_renderings() -> None:
     """A hundred lines: rendering all of them takes a small part of compiling them."""
     text = HEAD + "".join(ZONE.replace("{{ . ", '{{ "a" ') for _ in range(6))
     render = rendering(text, request(0))
-    compiling = least(lambda: compile_program(sources(text)), times=1)
-    assert least(render, times=1) < compiling / 3
+    assert is_within(1 / 3, render, of=lambda: compile_program(sources(text)))
 
 
 def test_costs_grow_with_what_there_is() -> None:
     """Ten times the loop, four times the template: about so many times the work."""
     short, long = rendering(LOOP, request(10)), rendering(LOOP, request(100))
-    assert least(long, times=3) / least(short, times=3) < 13
-    small, large = sources(ZONE.replace("$", ".") * 8), sources(ZONE.replace("$", ".") * 32)
-    slower = least(lambda: compile_program(large), times=1)
-    assert slower / least(lambda: compile_program(small), times=1) < 6
+    assert is_within(13, repeated(long), of=repeated(short))
+    small, large = (partial(compile_program, sources(ZONE.replace("$", ".") * n)) for n in (8, 32))
+    assert is_within(6, large, of=small)
 
 
 def test_gap_costs_the_same_behind_any_text() -> None:
@@ -99,4 +96,4 @@ def test_gap_costs_the_same_behind_any_text() -> None:
         program = builders.program(loop, missing="Defer")
         return lambda: engine.evaluate(program, scope, Limits())
 
-    assert least(deferring("-----"), times=1) / least(deferring(""), times=1) < 2
+    assert is_within(2, deferring("-----"), of=deferring(""))

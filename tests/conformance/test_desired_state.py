@@ -6,58 +6,13 @@ context of those before it.
 
 import pytest
 from support import builders
-from support.builders import XR, call, document, fatal, request, starlark
+from support.builders import call, document, request, starlark
 from support.readiness_steps import READY, condition, desired, observed, run, step
 
 from function_script.engines.registry import LANGUAGES
-from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
 MOVED_TO = "script.fn.crossplane.io/moved-to"
-TRUE, FALSE = "READY_TRUE", "READY_FALSE"
-
-
-BUCKET = ("s3.example.org/v1", "Bucket")
-FORMER = {
-    "kind": ("v1", "Bucket"),
-    "group": ("s3.example.com/v1", "Bucket"),
-    # Such an object holds the whole of what is composed now.
-    "kind of a wrapper": ("example.org/v1", "Object"),
-}
-
-
-def compose_beside(type_: tuple[str, str], **metadata: object) -> pb.RunFunctionResponse:
-    """The response of a step whose bucket exists as an object of a type that the XR controls."""
-    api_version, kind = BUCKET
-    inner = {"apiVersion": api_version, "kind": kind}
-    resources = {"a": {"resource": inner}}
-    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
-    owner = {"apiVersion": "example.org/v1", "kind": "XThing", "controller": True}
-    existing = {
-        "apiVersion": type_[0],
-        "kind": type_[1],
-        "metadata": {"name": "a-1", "ownerReferences": [{**owner, "uid": "8a4c2f0e"}], **metadata},
-        "spec": {"manifest": inner},
-        "status": {"manifest": inner},
-    }
-    state = {"composite": {"resource": XR}, "resources": {"a": {"resource": existing}}}
-    return call(request(starlark(script), observed=state))
-
-
-@pytest.mark.parametrize("former", FORMER.values(), ids=FORMER)
-def test_object_of_another_kind_is_not_left_behind(former: tuple[str, str]) -> None:
-    """Crossplane deletes by resource names, so that nobody would know the object any longer."""
-    message = fatal(compose_beside(former))
-    assert (
-        f"it exists as {former[1]} of {former[0]}, which Crossplane would leave behind" in message
-    )
-    assert not compose_beside(former, deletionTimestamp="2026-01-01T00:00:00Z").results
-    assert not compose_beside(former, ownerReferences=[]).results
-
-
-def test_object_of_another_version_is_the_same_object() -> None:
-    assert not compose_beside(("s3.example.org/v1beta1", "Bucket")).results
-    assert not compose_beside(BUCKET).results
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, True), (0, False), (True, 1), ([0], [False])])
@@ -121,32 +76,3 @@ def test_dependency_on_what_an_earlier_step_withholds_waits_too(language: str) -
     assert str(condition(response)["message"]).startswith("Waiting: c for b")
     assert set(desired(follow(behind, exist="a"))) == {"a", "b"}
     assert set(desired(follow(behind, exist="ab"))) == {"a", "b", "c"}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_part_of_what_an_earlier_step_withholds_is_not_created(language: str) -> None:
-    """It would lack what the earlier step states; a script states the whole of a resource."""
-    part = step(language, {"b": {}})
-    response = follow(part)
-    assert set(desired(response)) == ({"a", "b"} if language == "starlark" else {"a"})
-    assert response["desired"]["composite"] == {"ready": FALSE}  # type: ignore[index,call-overload] # objects
-    assert set(desired(follow(part, exist="a"))) == {"a", "b"}
-    assert set(desired(follow(part, exist="b"))) == {"a", "b"}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_resource_that_a_later_step_removes_or_composes_waits_no_longer(language: str) -> None:
-    removing = starlark('def main(req):\n    return {"desired": {"resources": {"b": None}}}')
-    whole = step("starlark", {"b": {}})
-    for each in (removing, whole):
-        assert set(desired(follow(each, step(language, {"b": {}})))) == {"a", "b"}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_xr_is_not_ready_while_an_earlier_step_withholds_a_resource(language: str) -> None:
-    """As if the resource was of the same step."""
-    ready = starlark('def main(req):\n    return {"desired": {"composite": {"ready": True}}}')
-    others = step(language, {"c": {}})
-    for exist, readiness_of_xr in (("", FALSE), ("a", TRUE), ("b", TRUE)):
-        response = follow(others, ready, exist=exist)
-        assert response["desired"]["composite"] == {"ready": readiness_of_xr}  # type: ignore[index,call-overload] # objects

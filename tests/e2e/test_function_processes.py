@@ -50,6 +50,8 @@ REFUSAL = probe.find_refusal()
 pytestmark = pytest.mark.skipif(bool(REFUSAL), reason=f"no namespaces: {REFUSAL}")
 
 _MARKS = itertools.count()
+# All processes of the machine are looked at, beside those that are waited for.
+_PAUSE_SECONDS = 0.03
 STEP = Step(index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={})
 
 
@@ -76,7 +78,7 @@ def mark() -> Iterator[str]:
     """A word in the command lines of a test's functions, none of which runs after the test."""
     word = f"test-{os.getpid()}-{next(_MARKS)}"
     yield word
-    wait_until(lambda: not find_processes(word))
+    wait_until(lambda: not find_processes(word), pause_seconds=_PAUSE_SECONDS)
 
 
 class Place(NamedTuple):
@@ -323,7 +325,7 @@ def test_command_that_is_interrupted_ends_a_start_at_once(project: Path, place: 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: find_processes(place.mark))
+        wait_until(lambda: find_processes(place.mark), pause_seconds=_PAUSE_SECONDS)
         command.send_signal(signal.SIGINT)
         # Less than a function has to listen.
         assert command.wait(20) == 130
@@ -386,7 +388,7 @@ def test_processes_end_with_a_command_that_is_killed(place: Place) -> None:
         assert command.stdout.readline() == b"ready\n"
         assert len(find_processes(place.mark)) >= 2
         command.send_signal(signal.SIGKILL)
-    wait_until(lambda: not find_processes(place.mark))
+    wait_until(lambda: not find_processes(place.mark), pause_seconds=_PAUSE_SECONDS)
 
 
 def test_function_that_ended_between_two_calls_is_started_again(place: Place) -> None:
@@ -399,7 +401,7 @@ def test_function_that_ended_between_two_calls_is_started_again(place: Place) ->
         process.call(StepCall(STEP, request(), 30), caller)
         (first, *_) = find_processes(place.mark)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: not find_processes(place.mark))
+        wait_until(lambda: not find_processes(place.mark), pause_seconds=_PAUSE_SECONDS)
         process.wait(caller)
         response = process.call(StepCall(STEP, request(), 30), caller).response
     assert response.desired == request().desired

@@ -29,7 +29,7 @@ GOOD = builders.request(builders.starlark(SCRIPT))
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server in plain text, for all tests that do not change it."""
-    flags = ("--timeout", "1s", "--debug", "--max-recv-message-size", "1")
+    flags = ("--timeout", "1s", "--debug", "--max-recv-message-size", "1", "--require-sandbox")
     with Server("--insecure", *flags, "--health-address", "127.0.0.1:0") as server:
         yield server
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,9 @@ from support import rejections
 METRIC = "function_script_worker_confinement"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """A server that tests do not change."""
-    with Server("--insecure", "--require-sandbox") as server:
-        yield server
-
-
-def test_confined_server_says_so(server: Server) -> None:
-    (_, page), (_, metrics) = server.fetch("/readyz"), server.fetch("/metrics")
-    (line,) = server.lines("serving")
+def test_confined_server_says_so(plain_server: Server) -> None:
+    (_, page), (_, metrics) = plain_server.fetch("/readyz"), plain_server.fetch("/metrics")
+    (line,) = plain_server.lines("serving")
     assert (line["system_calls"], line["confinement"]) == ("filtered", "full")
     assert page == "ok\nconfinement: full\n"
     assert f'{METRIC}{{measure="system_calls"}} 1.0' in metrics
@@ -81,10 +73,10 @@ def test_server_that_cannot_start_says_what_was_refused(
     assert second in error
 
 
-def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server) -> None:
+def test_processes_of_the_same_user_read_nothing_of_a_server(plain_server: Server) -> None:
     """They, and so workers, can read neither server nor zygote nor workers."""
     command = [sys.executable, rejections.__file__, "none", "head", "--quiet", "--bytes=1"]
-    for pid in server.family():
+    for pid in plain_server.family():
         files = [f"/proc/{pid}/{name}" for name in ("environ", "mem", "maps")]
         reader = subprocess.run([*command, *files], capture_output=True, check=False)
         assert reader.stdout == b""

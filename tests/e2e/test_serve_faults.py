@@ -99,7 +99,7 @@ def test_zygotes_and_workers_have_no_grpc(server: Server, channel: grpc.Channel)
     running = [method(channel).future(HALF_SECOND) for _ in range(3)]
     for each in running:
         each.result()
-    wait_until(lambda: not call(channel, GOOD).results)
+    wait_until(lambda: not call(channel, GOOD).results, pause_seconds=0.03)
     assert zygote_and_workers(server)[0] != zygote
     assert_free_of_grpc(server)
 

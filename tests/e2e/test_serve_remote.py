@@ -401,7 +401,7 @@ def test_cold_cache_deletes_no_observed_resource(remote: Served) -> None:
     """Five resources exist, a new server answers, and its registry is gone and then slow."""
     registry, _, warm = remote
     core = Core(pipeline=[oci(put_new(registry))], function=partial(call, warm))
-    wait_until(lambda: not is_refused(core))
+    wait_until(lambda: not is_refused(core), pause_seconds=_PAUSE_SECONDS)
     assert len(core.resources) == 5
     release = threading.Event()
     registry.hook("GET", "/manifests/", status(404))
@@ -418,7 +418,7 @@ def test_cold_cache_deletes_no_observed_resource(remote: Served) -> None:
             assert is_refused(core)
         registry.hooks.clear()
         release.set()
-        wait_until(lambda: not is_refused(core))
+        wait_until(lambda: not is_refused(core), pause_seconds=_PAUSE_SECONDS)
     assert core.deleted == []
     assert len(core.resources) == 5
 

@@ -1,5 +1,6 @@
 """A real server with a salt: random values that only it can compute, and that nobody sees."""
 
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -35,6 +36,11 @@ def value(channel: grpc.Channel, script: str = SCRIPT) -> object:
     return find_path(builders.to_dict(response), "desired.composite.resource.status")
 
 
+def has_another_value(channel: grpc.Channel, first: object) -> bool:
+    """Report whether the server has read another salt."""
+    return value(channel) != first
+
+
 def test_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> None:
     salt, cases = tmp_path / "salt", tmp_path / "cases"
     cases.mkdir()
@@ -48,7 +54,8 @@ def test_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> Non
             seen = str(value(channel, CURIOUS))
             salt.with_name("new").write_text("another salt of this cluster")
             salt.with_name("new").rename(salt)
-            wait_until(lambda channel=channel: value(channel) != values[0])  # type: ignore[misc] # called at once
+            with_new = partial(has_another_value, channel, values[0])
+            wait_until(with_new, pause_seconds=0.1)
             server.stop()
             texts = [seen, *server.text, *(path.read_text() for path in cases.iterdir())]
         salt.write_text("the salt of this cluster")

@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +30,7 @@ _YARDSTICK_PROCESS_SECONDS = 0.085
 _NOISE = 1.75
 # A bound holds when it is kept once in so many rounds: others can only lengthen what they meet.
 _ROUNDS = 20
+_PAIRS = 9
 
 
 def wait_until(holds: Callable[[], object], *, pause_seconds: float = 0.005) -> None:
@@ -62,6 +64,28 @@ def cpu_seconds(pid: int) -> float:
 def stretched(seconds: float) -> float:
     """The bound for a test beside others, of what takes less CPU time than that alone."""
     return seconds * slower() * _NEIGHBOURS
+
+
+@contextmanager
+def taking_less(seconds: float) -> Iterator[None]:
+    """Fail when the block takes more CPU time than that, stretched."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < stretched(seconds)
+
+
+def is_within(most: float, call: Callable[[], object], *, of: Callable[[], object]) -> bool:
+    """Tell whether a call takes less than so many times the CPU time of another.
+
+    Both are made in turns until it does: others can only lengthen what they meet.
+    """
+    return any(_call_seconds(call) < most * _call_seconds(of) for _ in range(_PAIRS))
+
+
+def _call_seconds(call: Callable[[], object]) -> float:
+    began = time.process_time()
+    call()
+    return time.process_time() - began
 
 
 def takes_less(command: Sequence[str], limit_seconds: float) -> bool:

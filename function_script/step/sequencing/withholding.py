@@ -5,8 +5,6 @@ missing values are withheld, readiness is judged, and a condition reports both. 
 none of this pays nothing.
 """
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -17,7 +15,7 @@ from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.request import find_context, find_required, has_unanswered
-from function_script.request.values import Object, Readable, Value
+from function_script.request.values import Object, Readable
 from function_script.step.sequencing import dependencies, usages
 from function_script.step.sequencing.dependencies import ClusterState
 from function_script.step.sequencing.managed_fields import applied_configuration
@@ -27,9 +25,8 @@ from function_script.wire import enums
 
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
-# The names of withheld resources, for later steps, with the step that withholds each; "" if none.
+# The names of the resources that wait, for the dependencies of later steps.
 _CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
-_IDENTITY_DIGITS: Final = 12
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
@@ -42,19 +39,13 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     resource that exists and may not or cannot be kept.
     """
     has_policies = contribution.deferred or contribution.policy_spans
-    earlier = find_context(request, _CONTEXT_KEY)
-    entries = sorted(earlier.items()) if isinstance(earlier, dict) else []
-    if not (step.readiness or has_policies or entries) or contribution.is_fatal:
+    if (step.readiness is None and not has_policies) or contribution.is_fatal:
         return contribution
-    own = ("", _identify(request)) if entries else ()
-    withheld = [name for name, owner in entries if owner not in own]
     options = step.readiness or ReadinessOptions()
     is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
-    if contribution.deferred and not is_unanswered:
-        # Objects of the last reconcile may be for another selector of that name.
-        selectors = contribution.resources.items()
-        is_unanswered = any(find_required(request, *each) is None for each in selectors)
-    if is_unanswered:
+    # Objects of the last reconcile may be for another selector of that name.
+    selectors = contribution.resources.items() if contribution.deferred else ()
+    if is_unanswered or any(find_required(request, *each) is None for each in selectors):
         # Crossplane calls again with what is required, unless this response is fatal.
         options = replace(options, keep_existing=True)
     cluster = ClusterState(request, contribution.composed, options)
@@ -63,6 +54,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     existing = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
     contribution = replace(contribution, composed={**contribution.composed, **existing})
     cluster.composed = contribution.composed
+    earlier = find_context(request, _CONTEXT_KEY)
+    withheld = {str(name) for name in earlier} if isinstance(earlier, list) else set[str]()
     graph = dependencies.read(contribution, _desired_names(contribution, cluster, withheld))
     if graph and (request.observed is None or request.observed.composite is None):
         raise DocumentError.of(
@@ -78,10 +71,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for name, waiting_for in unmet.items():
         reason = f"for {', '.join(each.text for each in waiting_for)}"
         blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
-    parts = [name for name in withheld if _is_part(name, cluster)]
-    blocked += [Blocked(name, "in an earlier step") for name in parts if name not in unmet]
 
-    composed = {**contribution.composed, **dict.fromkeys([*unmet, *parts], _NOTHING)}
+    composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
     # After the withheld ones are out, and before Usages, which state their own readiness.
     composed |= _judge_all(composed, options, cluster)
     protecting, unprotected = usages.compose(graph, options, cluster)
@@ -90,14 +81,12 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     contribution = replace(
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
-    names = {*existing, *unmet}
-    gone = {*cluster.composed} - names.union(parts)
-    contribution = _hand_on(contribution, request, entries, names=names, gone=gone)
-    is_ready = contribution.composite.ready == enums.READY_TRUE
-    are_gone = all(name in cluster.earlier or name in cluster.composed for name in withheld)
-    if blocked or (is_ready and not are_gone):
+    if blocked:
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
         contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
+    if names := {*unmet, *dict(waiting)}:
+        for_later: Object = {_CONTEXT_KEY: [*sorted(names | withheld)]}
+        contribution = replace(contribution, context={**contribution.context, **for_later})
     if options.condition is None and not graph and not options.defer_missing:
         return contribution
     kind = options.condition or _DEFAULT_CONDITION
@@ -109,38 +98,6 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     )
 
 
-def _hand_on(
-    contribution: Contribution,
-    request: wire.Request,
-    entries: Sequence[tuple[str, Value]],
-    *,
-    names: Collection[str],
-    gone: Collection[str],
-) -> Contribution:
-    """Return the contribution with a context that tells later steps which names are withheld.
-
-    ``names`` are those that this step withholds; it removes those of ``gone``, or composes them. A
-    name that an earlier step withholds, too, stays that step's.
-    """
-    if not entries and not names:
-        return contribution
-    identity = _identify(request)
-    # The step may have withheld more when it was called without what it requires.
-    own_before = {name for name, owner in entries if owner == identity}
-    of_others = {name for name, owner in entries if owner} - own_before
-    handed: Object = {name: "" for name, _ in entries if name in own_before or name in gone}
-    handed |= dict.fromkeys(sorted({*names} - of_others), identity)
-    return replace(contribution, context={**contribution.context, _CONTEXT_KEY: handed})
-
-
-def _identify(request: wire.Request) -> str:
-    """Return a digest of a step that is the same in all calls for what it requires."""
-    names = sorted(request.desired.resources) if request.desired is not None else []
-    value = wire.decode_struct(request.input or b"", sort_keys=True)
-    text = json.dumps([[*names], value], sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_IDENTITY_DIGITS]
-
-
 def _desired_names(
     contribution: Contribution, cluster: ClusterState, withheld: Collection[str]
 ) -> set[str]:
@@ -149,16 +106,6 @@ def _desired_names(
     removed = {name for name, entry in composed.items() if entry.resource is None}
     deferred = {each.name for each in contribution.deferred if each.name}
     return {*cluster.earlier, *withheld, *composed} - removed | deferred
-
-
-def _is_part(name: str, cluster: ClusterState) -> bool:
-    """Report whether this step adds to a resource that an earlier one withholds.
-
-    The part would be created alone, before its time.
-    """
-    entry = cluster.composed.get(name)
-    is_added = entry is not None and entry.resource is not None and not entry.replace
-    return is_added and name not in cluster.earlier and not cluster.exists(name)
 
 
 def _keep_existing(

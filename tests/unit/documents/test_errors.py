@@ -4,6 +4,7 @@ import pytest
 from support.rendered_streams import stream_error
 
 from function_script import documents
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.texts.source import Source, Span
 
@@ -40,12 +41,18 @@ def test_error_in_literal_line_has_column_of_template(
     assert diagnostic.span == Span(name="t", line=9, column=column, width=width)
 
 
-def test_error_in_file_has_exact_span_and_excerpt() -> None:
+def problem_of(text: str) -> Diagnostic:
+    """The only problem of a file."""
     with pytest.raises(DocumentError) as caught:
-        documents.read_source(Source(name="xr.yaml", text="a: 1\n---\nb: [\n"))
-    (diagnostic,) = caught.value.diagnostics
+        documents.read_source(Source(name="a.yaml", text=text))
+    (problem,) = caught.value.diagnostics
+    return problem
+
+
+def test_error_in_file_has_exact_span_and_excerpt() -> None:
+    diagnostic = problem_of("a: 1\n---\nb: [\n")
     assert diagnostic.message.startswith("cannot read document 2: ")
-    assert diagnostic.span == Span(name="xr.yaml", line=3, column=5)
+    assert diagnostic.span == Span(name="a.yaml", line=3, column=5)
     assert diagnostic.excerpt is not None
 
 
@@ -156,24 +163,18 @@ SIBLINGS = [
 
 @pytest.mark.parametrize(("text", "line", "column"), EARLY_END)
 def test_less_indented_line_of_a_block_is_named(text: str, line: int, column: int) -> None:
-    with pytest.raises(DocumentError) as caught:
-        documents.read_source(Source(name="a.yaml", text=text))
-    (problem,) = caught.value.diagnostics
+    problem = problem_of(text)
     assert problem.message.endswith("this line ends the text of `script`: it is less indented")
     assert problem.span == Span(name="a.yaml", line=line, column=column)
     assert problem.hint == "indent it by 4 blanks or more, as the lines of the text"
 
 
 def test_tab_that_ends_a_block_is_named() -> None:
-    with pytest.raises(DocumentError) as caught:
-        documents.read_source(Source(name="a.yaml", text=f"{_BLOCK}\t    x = 1\n        y = 2\n"))
-    (problem,) = caught.value.diagnostics
+    problem = problem_of(f"{_BLOCK}\t    x = 1\n        y = 2\n")
     assert problem.message == "cannot read document 1: a tab in the indentation"
     assert problem.span == Span(name="a.yaml", line=4, column=1)
 
 
 @pytest.mark.parametrize("text", SIBLINGS)
 def test_sibling_of_a_block_is_no_part_of_it(text: str) -> None:
-    with pytest.raises(DocumentError) as caught:
-        documents.read_source(Source(name="a.yaml", text=text))
-    assert "ends the text" not in caught.value.diagnostics[0].message
+    assert "ends the text" not in problem_of(text).message

@@ -6,6 +6,7 @@ import pytest
 from function_script import inputs
 from function_script.request.limits import Limits
 from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 
 OURS = "script.fn.crossplane.io/v1beta1"
@@ -29,11 +30,12 @@ def external_state(environment: Object) -> inputs.ProgramSources:
     )
 
 
-def problems(value: Object, environment: Object | None = None) -> list[str]:
-    """The messages of all problems of an input."""
+def problem_of(value: Object, environment: Object | None = None) -> Diagnostic:
+    """The only problem of an input."""
     with pytest.raises(InputError) as caught:
         inputs.parse(value, Limits(), external_state(environment or {}))
-    return [diagnostic.message for diagnostic in caught.value.diagnostics]
+    (problem,) = caught.value.diagnostics
+    return problem
 
 
 def test_template_runs_in_that_functions_dialect() -> None:
@@ -79,7 +81,7 @@ OTHERS: list[Object] = [
 @pytest.mark.parametrize("value", OTHERS, ids=str)
 def test_inputs_of_other_functions_are_refused(value: Object) -> None:
     message = f'input.apiVersion: cannot run {value["kind"]} of "{value["apiVersion"]}"'
-    assert problems(value) == [message]
+    assert problem_of(value).message == message
     assert not inputs.is_meant_for_us(value)
 
 
@@ -88,9 +90,7 @@ def test_kind_of_ours_in_another_group_is_told_its_own(kind: str) -> None:
     """Also where it has the fields of that function's input."""
     value: Object = {"source": "Inline", "inline": {"template": "a"}}
     value |= {"apiVersion": "starlark.example.org/v1", "kind": kind}
-    with pytest.raises(InputError) as caught:
-        inputs.parse(value, Limits())
-    (problem,) = caught.value.diagnostics
+    problem = problem_of(value)
     assert problem.message == (
         f'input.apiVersion: is "starlark.example.org/v1", but {kind} is one of '
         "script.fn.crossplane.io/v1beta1"
@@ -102,8 +102,7 @@ def test_kind_of_ours_in_another_group_is_told_its_own(kind: str) -> None:
 def test_text_as_inline_is_ours() -> None:
     """A GoTemplate of a misspelt apiVersion is not taken for one of that function."""
     value: Object = {"apiVersion": "scripts.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
-    (message,) = problems({**value, "inline": "a: 1"})
-    assert message == (
+    assert problem_of({**value, "inline": "a: 1"}).message == (
         'input.apiVersion: is "scripts.fn.crossplane.io/v1beta1", but a GoTemplate with text as '
         f"inline is one of {OURS}"
     )
@@ -117,9 +116,7 @@ REMOTE: list[Object] = [
 
 @pytest.mark.parametrize("value", REMOTE, ids=str)
 def test_remote_programs_need_our_api_version(value: Object) -> None:
-    with pytest.raises(InputError) as caught:
-        inputs.parse(value, Limits())
-    (problem,) = caught.value.diagnostics
+    problem = problem_of(value)
     field = "source" if value.get("source") == "Remote" else "remote"
     assert problem.message == (
         f"input.{field}: cannot fetch a program for an input of function-go-templating"
@@ -216,14 +213,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("value", "message"), REFUSED)
 def test_impossible_input_is_refused(value: Object, message: str) -> None:
-    assert problems(value, {"k": {}}) == [message]
+    assert problem_of(value, {"k": {}}).message == message
 
 
 def test_field_of_the_input_in_a_section_is_told_its_place() -> None:
     """The first example in the README of that function has its options there."""
-    with pytest.raises(InputError) as caught:
-        inputs.parse(go(inline={"template": "a", "options": ["missingkey=error"]}), Limits())
-    (problem,) = caught.value.diagnostics
+    problem = problem_of(go(inline={"template": "a", "options": ["missingkey=error"]}))
     assert problem.message == "input.inline.options: unknown field"
     assert problem.hint == "write options beside inline, not in it"
 

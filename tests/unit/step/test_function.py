@@ -1,11 +1,9 @@
 """The main path answers whatever comes, and says where a bug of its own is."""
 
-import time
-from collections.abc import Callable
-
 import pytest
 from google.protobuf.message import DecodeError
 from support.builders import fatal, request, starlark
+from support.timing import is_within
 
 from function_script import wire
 from function_script.engines.registry import LANGUAGES
@@ -13,7 +11,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.step import function, telemetry
 from function_script.step.telemetry import HandlerResult
-from function_script.texts.errors import FatalError, SandboxError
+from function_script.texts.errors import SandboxError
 from function_script.wire.fields import length_field
 
 
@@ -117,14 +115,11 @@ def test_many_resources_of_a_lost_worker_hold_up_nobody() -> None:
     """The server answers for lost workers itself, and all callers wait for that."""
     resources = {f"r{number}": {"resource": {"kind": "A"}} for number in range(5_000)}
     data = request({}, desired={"resources": resources}).SerializeToString()
-
-    def seconds(build: Callable[[bytes, FatalError], bytes]) -> float:
-        began = time.process_time()
-        build(data, ERROR)
-        return time.process_time() - began
-
-    unread = min(seconds(function.pass_through_unread) for _ in range(5))
-    assert unread < 0.2 * min(seconds(function.pass_through) for _ in range(3))
+    assert is_within(
+        0.2,
+        lambda: function.pass_through_unread(data, ERROR),
+        of=lambda: function.pass_through(data, ERROR),
+    )
 
 
 MANY = b"\x78\x00" * 200_000
@@ -150,13 +145,9 @@ SLOW = [
 def test_request_of_a_million_parts_holds_up_nobody(data: bytes) -> None:
     """The server stops reading, for all callers wait for that."""
 
-    def seconds(read: Callable[[], object]) -> float:
-        began = time.process_time()
-        read()
-        return time.process_time() - began
+    def read() -> None:
+        telemetry.read(data)
+        function.pass_through_unread(data, ERROR)
 
-    whole = min(seconds(lambda: wire.index_request(MANY)) for _ in range(3))
-    assert min(seconds(lambda: telemetry.read(data)) for _ in range(3)) < 0.3 * whole
-    unread = min(seconds(lambda: function.pass_through_unread(data, ERROR)) for _ in range(3))
-    assert unread < 0.3 * whole
+    assert is_within(0.3, read, of=lambda: wire.index_request(MANY))
     assert fatal(pb.RunFunctionResponse.FromString(function.pass_through_unread(data, ERROR)))

@@ -97,20 +97,20 @@ def test_end_of_an_unknown_block_is_no_mistake(template: str) -> None:
     assert "not defined" in problem.message
 
 
-def test_text_of_fail_is_no_error_of_the_engine() -> None:
-    """A hint is about the error's code: a text of the author that has Go's words has none."""
-    assert not _hint('{{ fail "wrong number of args for upper: want 1 got 2" }}')
-    assert not _hint('{{ fail "integer divide by zero" }}')
-
-
-def test_text_that_is_no_number_is_not_to_be_converted() -> None:
-    """The function int makes 0 of it, without an error."""
-    assert not _hint("{{ repeat .params.text .params.text }}")
-
-
-def test_block_of_a_variable_that_is_declared_below_has_not_ended() -> None:
-    """As in `{{ rnge $i := … }}`, where the keyword must be mended."""
-    assert not _hint("{{ $x }}{{ $x := 1 }}{{ $x }}")
+@pytest.mark.parametrize(
+    "template",
+    [
+        # A hint is about the error's code: a text of the author that has Go's words has none.
+        '{{ fail "wrong number of args for upper: want 1 got 2" }}',
+        '{{ fail "integer divide by zero" }}',
+        # The function int makes 0 of it, without an error.
+        "{{ repeat .params.text .params.text }}",
+        # As in `{{ rnge $i := … }}`, where the keyword must be mended.
+        "{{ $x }}{{ $x := 1 }}{{ $x }}",
+    ],
+)
+def test_mistake_that_may_be_another_gets_no_hint(template: str) -> None:
+    assert not _hint(template)
 
 
 def test_hints_are_all_reachable() -> None:

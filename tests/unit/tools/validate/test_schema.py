@@ -1,7 +1,5 @@
-import time
-
 import pytest
-from support.timing import stretched
+from support.timing import taking_less
 from support.validate_helpers import obj
 
 from function_script.request.values import Object, Value
@@ -309,9 +307,10 @@ def test_long_pattern_is_evaluated_in_linear_time(text: str) -> None:
 @pytest.mark.parametrize("pattern", [f"{'(x+x+)+' * 200}y", f"^(a|a)*{'b?' * 600}$"])
 def test_patterns_never_backtrack(pattern: str) -> None:
     """A pattern that is exponential in Python's re takes linear time."""
-    began = time.process_time()
-    openapi.check({"a": "x" * 5_000 + "a" * 5_000}, obj(a={"type": "string", "pattern": pattern}))
-    assert time.process_time() - began < stretched(2)
+    with taking_less(2):
+        openapi.check(
+            {"a": "x" * 5_000 + "a" * 5_000}, obj(a={"type": "string", "pattern": pattern})
+        )
 
 
 LONG_LISTS = {
@@ -322,16 +321,16 @@ LONG_LISTS = {
 
 @pytest.mark.parametrize(("schema", "item", "count"), LONG_LISTS.values(), ids=LONG_LISTS)
 def test_long_lists_take_linear_time(schema: Object, item: str, count: int) -> None:
-    began = time.process_time()
-    problems, _ = openapi.check({"a": [item] * 5_000}, obj(a={"type": "array", "items": schema}))
-    assert time.process_time() - began < stretched(1)
+    with taking_less(1):
+        problems, _ = openapi.check(
+            {"a": [item] * 5_000}, obj(a={"type": "array", "items": schema})
+        )
     assert len(problems) == count
 
 
 def test_long_digits_are_no_duration_at_once() -> None:
-    began = time.process_time()
-    assert not formats.is_valid("1" * 100_000, "duration")
-    assert time.process_time() - began < stretched(1)
+    with taking_less(1):
+        assert not formats.is_valid("1" * 100_000, "duration")
 
 
 @pytest.mark.parametrize(("pattern", "text"), UNBOUNDED.values(), ids=UNBOUNDED)

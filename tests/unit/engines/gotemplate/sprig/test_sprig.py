@@ -105,30 +105,6 @@ def test_random_values_need_their_option() -> None:
     assert "stableValues" in str(_refusal("randAlpha 3"))
 
 
-def test_random_integer_of_an_empty_range_is_an_error() -> None:
-    """Go panics here."""
-    with pytest.raises(GoFailure, match="error calling randInt: invalid argument to Intn"):
-        render_text("{{ randInt 3 3 }}", {})
-
-
-# What Go leaves to chance or to the clock
-
-CLOCKLESS = [
-    pytest.param('date "2006" "2024-05-06"', id="a text is no date"),
-    pytest.param("htmlDate nil", id="nil is no date"),
-    pytest.param("htmlDate 1.5", id="a float is no date"),
-    pytest.param('dateInZone "2006" (list) "UTC"', id="a list is no date"),
-    pytest.param('htmlDate (getResourceCondition "Ready" nil).LastTransitionTime', id="a wrapper"),
-]
-
-
-@pytest.mark.parametrize("expression", CLOCKLESS)
-def test_current_time_is_never_a_default(expression: str) -> None:
-    """Functions that fall back to the clock in sprig fail here."""
-    with pytest.raises(GoFailure, match="there is no current time"):
-        render_text(f"{{{{ {expression} }}}}", {})
-
-
 def test_keys_and_values_are_sorted() -> None:
     """Go returns them in any order; here a template renders the same every time."""
     data = {"m": {"b": 1, "a": 2, "é": 3, "B": 4}}
@@ -140,25 +116,27 @@ def test_copies_of_versions_are_versions() -> None:
     assert render_text('{{ deepCopy (semver "1.2.3") }}', {}) == "1.2.3"
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        pytest.param('date "2006" 999999999999999', id="seconds"),
-        pytest.param('dateModify "48h" (toDate "2006-01-02" "9999-12-31")', id="moved"),
-    ],
-)
-def test_years_out_of_range_are_refused(expression: str) -> None:
-    """The years 0 to 9999 are those that Go's layouts can read."""
-    with pytest.raises(GoFailure, match="the year is out of range, which is 0 to 9999"):
-        render_text(f"{{{{ {expression} }}}}", {})
-
-
-# What Go does, and no public template uses
+_CLOCK = "there is no current time"
+_YEAR = "the year is out of range, which is 0 to 9999"
 
 
 @pytest.mark.parametrize(
     ("expression", "error"),
     [
+        # Go panics here.
+        pytest.param("randInt 3 3", "error calling randInt: invalid argument to Intn", id="range"),
+        # Functions that fall back to the clock in sprig fail here.
+        pytest.param('date "2006" "2024-05-06"', _CLOCK, id="a text is no date"),
+        pytest.param("htmlDate nil", _CLOCK, id="nil is no date"),
+        pytest.param("htmlDate 1.5", _CLOCK, id="a float is no date"),
+        pytest.param('dateInZone "2006" (list) "UTC"', _CLOCK, id="a list is no date"),
+        pytest.param(
+            'htmlDate (getResourceCondition "Ready" nil).LastTransitionTime', _CLOCK, id="a wrapper"
+        ),
+        # The years 0 to 9999 are those that Go's layouts can read.
+        pytest.param('date "2006" 999999999999999', _YEAR, id="seconds"),
+        pytest.param('dateModify "48h" (toDate "2006-01-02" "9999-12-31")', _YEAR, id="moved"),
+        # What Go does, and no public template uses.
         pytest.param('printf "%#v" "a"', "%#v is not supported", id="a value in Go's syntax"),
         pytest.param('printf "%b" 1.5', "%b of a number with a fraction", id="bits"),
         pytest.param('printf "%#x" 5', "%#x is not supported", id="a prefix"),
@@ -176,6 +154,6 @@ def test_years_out_of_range_are_refused(expression: str) -> None:
         pytest.param("chunk 0 (list 1)", "wants at least 1 item in a list, got 0", id="chunk"),
     ],
 )
-def test_unused_features_of_go_are_errors(expression: str, error: str) -> None:
+def test_expression_that_has_no_value_here_is_an_error(expression: str, error: str) -> None:
     with pytest.raises(GoFailure, match=re.escape(error)):
         render_text(f"{{{{ {expression} }}}}", {})
