@@ -68,6 +68,9 @@ def _reader(
         if len(fields) == 1:
             value = values.get(fields[0])
         response: Value = value if convert is None else convert(value)
+        if convert is not None and not isinstance(response, dict | None):
+            document.problems.add(fields[0], "must be a list of names")
+            response = None
         for key in reversed(path.split(".")):
             response = {key: response}
         problems = ProblemList()
@@ -82,7 +85,7 @@ def _reader(
 
 
 def _removals(names: Value) -> Value:
-    """Return null entries for a list of names; another value is returned for its error."""
+    """Return null entries for a list of names; another value is returned as it is."""
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         return {str(name): None for name in names}
     return names

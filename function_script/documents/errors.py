@@ -43,8 +43,10 @@ _CLOSING: Final = {
     "'": ("the text", "'"),
 }
 _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
-# A program in the line of its key.
-_PROGRAM: Final = re.compile(r"\s*(?P<key>script|inline): +(?![|>\"'])\S")
+# A program in the line of its key, or in those below it.
+_PROGRAM: Final = re.compile(
+    r"\s*(?P<key>script|inline|[\w./-]+\.(?:star|j2|gotmpl|tpl)):(?: *$| +(?![|>\"'&*])\S)"
+)
 _KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
 _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
 _KEY_WITHOUT_COLON: Final = re.compile(
@@ -177,6 +179,24 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     )
 
 
+def find_missing_bar(lines: list[str], number: int) -> YamlError | None:
+    """Return the error of a program that is read as YAML, if a line is of one; else None."""
+    depth = _indentation(lines[number]) + 1
+    for header in range(number, -1, -1):
+        line = lines[header]
+        if line.lstrip().startswith("template:"):
+            # Another input has the text below this key.
+            return None
+        if not line.strip() or _indentation(line) >= depth:
+            continue
+        depth = _indentation(line)
+        if match := _PROGRAM.match(line):
+            message = f"the text of `{match['key']}` is read as YAML, for no | begins it"
+            hint = f"write `{match['key']}: |`, and the program in the lines below"
+            return YamlError(message, line=header, column=depth, hint=hint)
+    return None
+
+
 def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
@@ -252,8 +272,6 @@ def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
 def _hint(message: str, lines: list[str], number: int, column: int) -> str | None:
     if _JOINED_LINES.match(lines[number]):
         return "the lines were joined: > folds a text in YAML, | keeps its lines"
-    if program := _PROGRAM.match(lines[number]):
-        return f"write `{program['key']}: |`, and the program in the lines below"
     if sum(map(len, lines)) > _MAX_CHARACTERS:
         return None
     return next(
@@ -294,8 +312,9 @@ def _corrections(
         width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
-    if line.strip() == "---":
-        yield _Correction(number, "---", "--- begins at the margin: take the blanks before it out")
+    for each in range(max(number - 1, 0), number + 1):
+        if lines[each].strip() in {"--", "---"}:
+            yield _Correction(each, "---", "write --- at the margin, where a document begins")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))

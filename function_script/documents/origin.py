@@ -12,6 +12,7 @@ from function_script.documents.errors import (
     YamlError,
     YamlSyntaxError,
     find_early_end,
+    find_missing_bar,
     lacks_sign,
 )
 from function_script.documents.rendered_lines import Rendering
@@ -83,7 +84,9 @@ class TextOrigin:
         """
         syntax_error = error
         if not isinstance(error, TooLargeError):
-            error = find_early_end(self.text.splitlines()[first_line - 1 :], error.line) or error
+            lines = self.text.splitlines()[first_line - 1 :]
+            bar = find_missing_bar(lines, error.line) if self.source is not None else None
+            error = bar or find_early_end(lines, error.line) or error
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:

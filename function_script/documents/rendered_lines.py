@@ -37,9 +37,11 @@ _KEY: Final = re.compile(
     r" *(?:(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): *|(?:- +)+)(?P<quote>[\"']?)"
 )
 _INDENT: Final = re.compile(
-    r"(?<!\s)\s*\|\s*n?indent\b[\s(]*(?P<filter>\d+)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
+    r"(?<!\s)\s*\|\s*n?indent\b[\s(]*(?P<filter>\d*)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
 )
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
+_YAML: Final = re.compile(r"\bto_?yaml\b", re.IGNORECASE)
+_JSON: Final = re.compile(r"""\{"|\[["\[{\d]""")
 _BREAK: Final = re.compile(r"[ \t]*\n\s*")
 # Marks of tags that trim, whatever the delimiters are.
 _MARK_WIDTH: Final = 17
@@ -323,8 +325,12 @@ class Rendering:
         if key is None or rest.strip() != quote:
             return
         start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
-        has_quotes = _QUOTED.search(piece.expression or "") is not None
-        if (has_quotes and not quote) or _INDENT.search(piece.expression or ""):
+        expression = piece.expression or ""
+        is_json = _JSON.match(piece.text) is not None
+        # Objects that are joined or indented were to be no text.
+        is_data = is_json or "map[" in piece.text or _YAML.search(expression) is not None
+        has_quotes = not is_json and _QUOTED.search(expression) is not None
+        if ((has_quotes or is_data) and not quote) or _INDENT.search(expression):
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
@@ -418,7 +424,8 @@ def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:
 
 def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
     """Return the lines of a value without the blanks that the filter of a match added."""
-    width = 0 if indent is None else int(indent["filter"] or indent["call"])
+    # Jinja's filter adds four blanks, if it is not told how many.
+    width = 0 if indent is None else int(indent["filter"] or indent["call"] or 4)
     return [line[min(width, len(line) - len(line.lstrip(" "))) :] for line in value.split("\n")]
 
 

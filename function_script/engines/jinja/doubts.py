@@ -156,8 +156,6 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             hint = "compare values of one type"
             if set(kinds) == {"a number", "a text"}:
                 hint = "write the number without quotes, or convert the text with `| int`"
-            elif set(kinds) == {"a boolean", "a text"}:
-                hint = "write true and false without quotes"
             yield Violation(offset=offset, message=message, hint=hint)
 
 

@@ -141,7 +141,8 @@ def _explain(
     if isinstance(error, TemplateError):
         return _RENDER + wording.reword(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
-        hint = _PAIRS if wording.is_unpacking(error) else None
+        loops = "{% for" in (stack[-1].statement() if stack else "")
+        hint = _PAIRS if wording.is_unpacking(error) and loops else None
         if isinstance(error, ZeroDivisionError):
             hint = "test that the divisor is not 0 first"
         return _RENDER + wording.reword(str(error)), hint, None

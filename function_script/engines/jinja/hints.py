@@ -44,6 +44,13 @@ _SPECIAL_NAMES: Final = {
     ),
     "super": "only a block of a template that extends another one has it",
 }
+# The hint for a name of which a tag begins with a pattern: the part of a template that has it.
+_PLACES: Final = {
+    r"(?:macro +|import\b.* as +|from\b.* import .*){}\b": "only what is behind its tag has it: "
+    "move the tag to the top",
+    r"for +(?:\w+, *)*{}\b": "only the body of its {% for %} has it",
+    r"with\b[^%]*\b{} *=": "only the body of its {% with %} has it",
+}
 # The hint for an assignment of another language.
 _SET: Final = "write {% set name = value %}"
 
@@ -142,13 +149,7 @@ def _open_text(site: Site) -> Violation:
     if site.is_value_before() and not ("}}" in line or "%}" in line):
         # The quote behind `"{{ spec.name"` is of the YAML.
         return _open_tag(site)
-    hint = f"close it with {quote}"
-    is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
-    if is_text_before and site.is_adjacent(-1) and site.at(-1).kind == "name":
-        # A text such as 'it's' ends at its apostrophe.
-        other = "'" if quote == '"' else '"'
-        hint = f"write a text that has {quote} in it between {other} and {other}"
-    offset = site.at(0).offset
+    offset, hint = site.at(0).offset, f"close it with {quote}"
     return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
 
@@ -159,8 +160,6 @@ def _bracket(site: Site) -> Violation:
     if opening is not None:
         hint = f"close it with {CLOSING[opening.text]}"
         message = f'bracket "{opening.text}" is not closed'
-        if site.begin.text.endswith("{{") and site.tokens[0].text == "{" == opening.text:
-            return site.violation("a value is written with two braces: {{ value }}", token=opening)
         return Violation(message=message, hint=hint, offset=opening.offset, width=1)
     if close != "}":
         return site.violation(f'there is no "{OPENING[close]}" that it closes')
@@ -262,8 +261,6 @@ def _operators(site: Site) -> Violation | None:
     if mark := site.find_mark(_MARKS):
         return site.violation(_MARKS[mark.text], token=mark)
     text = site.text_at(0)
-    if text == ";" and site.index + 2 == len(site.tokens):
-        return site.violation("leave the semicolon out")
     if not site.index and text in {"//", "/"}:
         return site.violation("write {# comment #}")
     return None
@@ -276,8 +273,6 @@ def _equals(site: Site) -> Violation | None:
     before = site.text_at(-1)
     if before == ":" and site.is_adjacent(-1):
         return site.violation(_SET, text=":=")
-    if site.text_at(1) == ">" and site.is_adjacent(0):
-        return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
     bracket = site.bracket()
     if bracket is not None and bracket.text == "{":
         return site.violation("write `key: value` in an object")
@@ -299,9 +294,6 @@ def _colon(site: Site) -> Violation | None:
     bracket = site.bracket()
     if site.text_at(-2) == "|" and before in FILTERS:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
-    if site.text_at(-2) == "|":
-        foreign = site.at(-1)
-        return site.violation(habits.find("jinja", before, "filter", "name", "call"), token=foreign)
     if bracket is not None and bracket.text == "(" and before.isidentifier():
         return site.violation(f"write {before}=value")
     return site.violation(None)
@@ -393,10 +385,9 @@ def unset_hint(name: str, statement: str, template: str) -> str | None:
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
     if re.search(rf"\{{%[-+]? *set +{word}\b(?!.*\b{word}\b)", template):
         return "what a loop or a macro sets ends with it: set the name before, and outside of it"
-    if re.search(rf"\{{%[-+]? *for +(?:\w+, *)*{word}\b", template):
-        return "only the body of its {% for %} has it"
-    if re.search(rf"\{{%[-+]? *with\b[^%]*\b{word} *=", template):
-        return "only the body of its {% with %} has it"
+    for pattern, hint in _PLACES.items():
+        if re.search(rf"\{{%[-+]? *{pattern.format(word)}", template):
+            return hint
     return name_hint(name, is_called=re.search(rf"\b{word}\(", statement) is not None)
 
 

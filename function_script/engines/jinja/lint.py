@@ -18,7 +18,7 @@ from function_script.engines.jinja import (
 )
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import NAMES
+from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.parser import Template, parse, parse_program
 from function_script.engines.lint import CONDITION_CALL, QUOTED
 from function_script.engines.template_lint import TemplateLint
@@ -108,15 +108,11 @@ class JinjaLint(TemplateLint):
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
-                problem = _problem(
-                    source,
-                    variable.lineno,
-                    variable.name,
-                    f'"{variable.name}" has no value, for nothing sets it',
-                    hints.unset_hint(variable.name, line, text)
-                    or suggest(variable.name, tuple(values)),
-                )
-                problems[problem] = None
+                name = variable.name
+                others = values if f"{name}(" in line else values - {*FUNCTIONS}
+                hint = hints.unset_hint(name, line, text) or suggest(name, tuple(others))
+                message = f'"{name}" has no value, for nothing sets it'
+                problems[_problem(source, variable.lineno, name, message, hint)] = None
         for source, variable in _find_misplaced(templates):
             word = variable.name
             if word not in values:

@@ -15,9 +15,8 @@ from jinja2.utils import missing
 
 from function_script.engines import habits, missing_values
 from function_script.engines.jinja import exceptions, functions, hints, lookups, wording
-from function_script.engines.jinja.filters import FILTERS
 from function_script.request.lazy import Lazy
-from function_script.texts import field_names, spelling
+from function_script.texts import field_names
 from function_script.texts.problems import suggest
 
 _MAX_VISITED = 200_000
@@ -164,14 +163,17 @@ def _unknown_name(
     otherwise = (
         "nothing sets this name; the request's parts are observed, desired, context and others"
     )
-    if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
-        otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
     spec = roots.get("spec")
     # The argument of `get` may also lack its quotes.
     if isinstance(spec, Mapping) and name in spec and f"get({name}" not in statement:
         otherwise = f"write spec.{name}"
     template = _without_long_lines(template)
-    names = (*functions.NAMES, *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template))
+    # A function is meant where it is called.
+    others = () if f"{name}(" in statement else functions.FUNCTIONS
+    names = (
+        *(each for each in functions.NAMES if each not in others),
+        *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template),
+    )
     hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 

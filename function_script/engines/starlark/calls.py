@@ -74,6 +74,13 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
             return _explain_type(call, signature, WrongArgument(where, parameter, type_))
     for wrong in find_wrong_types(signature, types, type_of_name):
         return _explain_type(call, signature, wrong)
+    match find_argument(call, signature, "body"):
+        case ast.Lambda(args=ast.arguments(args=[first, *others], defaults=defaults)) as body if (
+            len(others) >= len(defaults)
+        ):
+            message = f"the function of a resource is called without {first.arg}"
+            hint = f"give it a value: `lambda {first.arg} = VALUE: …`"
+            return Problem(body, message, hint)
     # A list or a dict that is spread may have the arguments that seem to be missing.
     is_whole = len(positional) + len(keywords) == len(call.args) + len(call.keywords)
     problem = _explain_names(call, signature) if is_whole else None
@@ -91,8 +98,6 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
-    elif wrong.type == "struct":
-        hint = "use a dict: {...}"
     elif wrong.type == "list" and types == ["object", "function"]:
         hint = "each object has a name and a call of its own"
     elif wrong.type == "string":
@@ -126,7 +131,8 @@ def _hint_for_text(
         case ["list"]:
             items = re.sub(r"[,;] *", '", "', text)
             return f"write {lead}[{items}]"
-        case ["integer"]:
+        case ["integer"] if text == word or word.isdigit():
+            # A text that is written out and no number was to be another argument.
             return f"write {word if word.isdigit() else f'int({text})'}"
         case ["boolean"] if word.capitalize() in {"True", "False"}:
             return f"write {lead}{word.capitalize()}"
@@ -143,11 +149,6 @@ def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
     message, hint = problem
     names = {parameter.name for parameter in signature.parameters}
     node = next((keywords[name] for name in keywords if name not in names), call.func)
-    match signature.parameters, positional:
-        case ((parameter,), (ast.Constant(value=str(key)), value)) if parameter.types == (
-            "object",
-        ):
-            hint = f'write {to_source(call.func)}({{"{key}": {to_source(value)}}})'
     return Problem(node, message, hint)
 
 
@@ -210,8 +211,6 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
         message = f'a response has no function "{name}"'
         return message, f"write {signatures.methods()[near].usage}" if near else None
     if kind == "function":
-        if (owner, name) == ("dict", "fromkeys"):
-            return message, "write {key: value for key in list}"
         is_response = owner == "response"
         return message, f"call it, with parentheses: rsp = {owner}()" if is_response else None
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None

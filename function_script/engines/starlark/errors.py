@@ -200,6 +200,12 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     if place == WRAPPER:
         return _bad_contract(failure, main)
     problem = _diagnostic(_RUN, failure, sources, raised, request)
+    if problem.span is None and failure.code == "arguments":
+        # The function of a resource, which is called when main has ended.
+        problem = replace(problem, code=Code("program")).at(main, main_span(main))
+        if body := mistakes.find_body(main):
+            message = f"{_RUN}: {body.message}"
+            problem = replace(problem, message=message, hint=body.hint).at(main, body.span)
     if not failure.is_absence:
         return ProgramError(problem)
     if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):

@@ -7,7 +7,7 @@ failed, with the types that the interpreter has reported.
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, TypeAlias
@@ -194,12 +194,18 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
 
 def find_main_hint(source: Source) -> str | None:
     """Return the hint for a main with wrong parameters or without a response; else None."""
-    tree = syntax.parse(source.text)
-    if tree is None:
-        return None
-    script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
-    findings = chain(_parameters(script), _no_result(script))
-    return next((finding.hint for finding in findings), None)
+    return next((each.hint for each in _find_in(source, _parameters, _no_result)), None)
+
+
+def find_body(source: Source) -> Finding | None:
+    """Return the function of a resource that cannot be called; None without one."""
+    return next(_find_in(source, _calls), None)
+
+
+def _find_in(source: Source, *rules: _Rule) -> Iterator[Finding]:
+    if (tree := syntax.parse(source.text)) is not None:
+        script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
+        yield from chain.from_iterable(rule(script) for rule in rules)
 
 
 def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:
@@ -285,8 +291,6 @@ def _pairs(script: _Script) -> Iterator[Finding]:
         if kind and (script.node is target or not reads.isdisjoint(names.split(", "))):
             hint = f"write {of_dict}" if kind == "dict" else f"write {of_list}, to count from 0"
             yield script.say(hint)
-        elif script.node in (target, target.elts[0]):
-            yield script.say(f"of a dict, write {of_dict}; of a list, {of_list} counts from 0")
 
 
 def _find_kind(items: ast.expr, script: _Script) -> str:
@@ -449,7 +453,8 @@ def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) 
             pass
         case _:
             origin = root if root.id in constants else None
-    if _is_local_part(origin, values.keys() - constants.keys()):
+    roots = {getattr(each, "id", "") for each in ast.walk(origin or root)}
+    if isinstance(origin, ast.Subscript) and not roots & constants.keys():
         # Of the request, it is a text.
         message = "this is a text, or was made when the script was loaded: it cannot be changed"
         return script.say("make a new text, or change a copy", message)
@@ -460,14 +465,6 @@ def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) 
     )
     text = calls.to_source(origin) if origin is not None else root.id
     return script.say(_copy_hint(text, depth, is_list=is_list))
-
-
-def _is_local_part(node: ast.expr | None, names: Collection[str]) -> bool:
-    """Report whether an expression looks a part up in the value of one of these names."""
-    part = node
-    while isinstance(part, ast.Subscript):
-        part = part.value
-    return part is not node and isinstance(part, ast.Name) and part.id in names
 
 
 def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -682,7 +679,8 @@ def _operands(script: _Script) -> Iterator[Finding]:
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
             continue
         absent = left if one == NONE else right if two == NONE else None
-        hint = _needed_hint(absent, script) if absent else _operand_hint(operator, one, two, node)
+        hint = _operand_hint(script, operator, (one, two), node)
+        hint = _needed_hint(absent, script) if absent else hint
         # Below a number, what is missing is a list and no key.
         if operator in {"in", "[]"} and absent:
             below = None if "int" in {one, two} else GET_VALUE
@@ -696,10 +694,17 @@ def _operands(script: _Script) -> Iterator[Finding]:
         yield script.at(place, message, hint) if place else script.say(hint, message)
 
 
-def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | None:
+def _operand_hint(
+    script: _Script, operator: str, types: tuple[str, str], node: ast.AST
+) -> str | None:
     """Return the hint for an operator that does not take two types."""
+    one, two = types
     kinds = {one, two}
     match operator, node:
+        case "+", ast.BinOp(left=left, right=right) if "tuple" in kinds:
+            origin = _find_origin(left if one == "tuple" else right, script)
+            is_comma = isinstance(origin, ast.Tuple) and len(origin.elts) == 1
+            return "the comma behind its value makes a tuple: take it out" if is_comma else None
         case "compare", _ if kinds == {"int", "string"}:
             return "convert the text with int(text) or quantity(text), or leave its quotes out"
         case "compare", _ if one != two:
@@ -718,7 +723,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return "merge dicts with `a | b`"
         case "+", _ if one == "list":
             return "put the item into brackets: list + [item]"
-        case "+", _ if "string" in kinds and kinds.isdisjoint(("dict", "list")):
+        case "+", _ if "string" in kinds and kinds.isdisjoint(("dict", "list", "tuple")):
             return "use str(value), or a format such as %s"
         case "*", _ if "float" in kinds:
             return "use int(value)"
@@ -735,8 +740,6 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(
                 f"{number} is no key of this dict: {values} takes a value by its place"
             )
-        case Failure(code="index"), ast.Subscript(slice=ast.Slice()):
-            yield script.say("the step of a slice must not be 0")
         case Failure(code="key" | "index" as code), ast.Subscript() as node if _is_target(
             node, script
         ):
@@ -939,29 +942,16 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
                 pass
             case _:
                 continue
-        match value:
-            case _ if name in _LIST_CHANGES:
-                noun = "list"
-            case ast.Name() if script.kinds.of(value) == "dict":
-                noun = "dict"
-            case ast.Name(id=holder) if any(
-                getattr(each, "id", "") == holder for each in getattr(node, "targets", ())
-            ):
-                noun = "value"
-            case (
-                ast.Dict()
-                | ast.List()
-                | ast.Subscript()
-                | ast.Call(func=ast.Name(id="dict" | "list" | "merge"))
-            ):
-                noun = "value"
-            case _:
-                # Something else than data may have a method of this name.
-                continue
-        hint = f"write {name} on a line of its own, and then {ast.unparse(value)}"
-        if not isinstance(value, (ast.Name, ast.Subscript)):
-            hint = f"give the {noun} a name, and write {name} on a line of its own"
-        yield script.at(call, f"{name} changes the {noun} and gives None", hint)
+        holders = {getattr(each, "id", "") for each in getattr(node, "targets", ())}
+        makers = {"dict", "list", "merge"}
+        is_data = name in _LIST_CHANGES or isinstance(value, (ast.Dict, ast.List, ast.Subscript))
+        is_named = getattr(value, "id", None) in holders or script.kinds.of(value) == "dict"
+        # Something else than data may have a method of this name.
+        if is_data or is_named or getattr(getattr(value, "func", None), "id", "") in makers:
+            hint = f"write {name} on a line of its own, and then {ast.unparse(value)}"
+            if not isinstance(value, (ast.Name, ast.Subscript)):
+                hint = f"give the value a name, and write {name} on a line of its own"
+            yield script.at(call, f"{name} changes its value and gives None", hint)
 
 
 @_DOUBTS.add
@@ -1106,9 +1096,6 @@ def _paths(script: _Script) -> Iterator[Finding]:
                 continue
         for path in paths:
             match path:
-                case ast.BoolOp(op=ast.Or(), values=[ast.Constant(value=str()) as own, other]):
-                    hint = f"write {calls.to_source(own)}, {calls.to_source(other)}"
-                    yield script.at(other, "this is never used: the text before it is true", hint)
                 case ast.Constant(value=str(text)) if label := _LABEL.fullmatch(text):
                     message = f"no object has this path: {name} gives its default every time"
                     hint = f"""write '{label["path"]}["{label["key"]}"]'"""

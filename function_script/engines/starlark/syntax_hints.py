@@ -48,11 +48,6 @@ class _Site(unexpected.Site):
             index -= 1
         return self.tokens[index]
 
-    def is_second_equals(self) -> bool:
-        """Report whether the line has another assignment before the token, as in ``a = b = 1``."""
-        first = self.tokens.index(self.first())
-        return any(token.text == "=" for token in self.tokens[first : self.index])
-
     def hint(self, text: str, token: Token | None = None, width: int = 0) -> Finding:
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
@@ -134,8 +129,6 @@ def _equals(site: _Site) -> Finding | None:
     if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
         return _arrow(site, site.at(0)._replace(text="=>"))
     bracket = site.bracket()
-    if bracket is None and site.first().kind == "name" and site.is_second_equals():
-        return site.hint("write each assignment on a line of its own")
     if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
         # `depends-on = ["network"]`
         return site.hint("names have no dash: write _", site.at(-2))
@@ -151,9 +144,7 @@ def _equals(site: _Site) -> Finding | None:
 
 
 def _arrow(site: _Site, token: Token) -> Finding | None:
-    """Recognise ``x => y``: in a condition the operator, else a function."""
-    if site.first().text in {"if", "elif", "while"}:
-        return site.hint("write >=", token)
+    """Recognise ``x => y``, a function."""
     if site.bracket() is not None:
         return site.hint("write `lambda x: value`", token)
     begin = site.tokens.index(site.first())
@@ -169,8 +160,6 @@ def _stars(site: _Site) -> Finding | None:
         hint = "merge dicts with `a | b`, and join lists with `a + b`"
         return site.hint(hint, site.at(-3), width=3)
     match site.text_at(0), site.is_value_before():
-        case "**", True:
-            return site.hint("there is no power: multiply")
         case "**", False:
             return site.hint("merge dicts with `a | b`")
         case "*", False if site.text_at(-1) == "/" and site.is_adjacent(-1):
@@ -210,19 +199,16 @@ def _statement(site: _Site) -> Finding | None:
         return site.hint(f"{text} follows the block of an if, in the same column")
     if site.text_at(-1) == "else" and text == "if":
         return site.hint("write elif")
-    if site.text_at(-1) == "elif" and text == ":":
-        return site.hint("write else")
     if text == "then" or (text == "{" and first.text in _BLOCKS):
         return site.hint("a block begins with a colon, and its lines are indented")
+    if first.text == "load" and site.at(-1).kind == "name" and text in {")", ","}:
+        return site.hint(f'names are in quotes: "{site.text_at(-1)}"', site.at(-1))
     if site.text_at(-1) == "schema" and site.at(-1) == first:
         return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
     hint = habits.find("starlark", first.text, "statement")
     if hint is not None and is_second and site.at(0).kind in VALUES:
         return site.hint(hint, first)
-    line = site.text[first.offset : site.at(0).offset]
-    if site.text_at(-1) == ":" and text == "return" and "lambda" in line:
-        return site.hint("a lambda has no return: `lambda x: value`")
     return None
 
 
@@ -285,6 +271,8 @@ def _side_by_side(site: _Site) -> Finding | None:
     if both and is_entry and site.text_at(1) in {",", "}"}:
         # A comma would begin a key that has no value.
         return site.hint("join texts with `+`")
+    if both and bracket.text == "{" and not is_entry and site.text_at(1) != ":":
+        return site.hint("a colon is missing before it")
     if both and is_one_line and site.text_at(1) != ":":
         return site.hint("put a comma between the two texts, or join them with `+`")
     return site.hint("a comma is missing before it")

@@ -16,7 +16,7 @@ DOUBTS = (
     ),
     ("{% set unread = 1 %}", "unread", "never read", "take the tag out"),
     ("  {% if spec %}b: 1{% endif %}", "{%", "indentation", "{%+"),
-    ('{{ "true" != (spec is defined) }}', "spec is", "always true", "without quotes"),
+    ('{{ "true" != (spec is defined) }}', "spec is", "always true", "one type"),
     ('{% if spec.a == "b" or "c" %}{% endif %}', '"c"', "always true", " in ["),
     ('{% if "spec.a" %}{% endif %}', '"spec.a"', "always the same", "without quotes"),
     ('{{ "," | join(spec.b) }}', '"," |', "separator", 'list | join(",")'),
