@@ -12,7 +12,7 @@ from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests, structural_schema
 from function_script.tools.manifests import Key
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import Dump, UnknownError
+from function_script.tools.plan.dump import Dump, UnknownError, referred_key
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -28,6 +28,7 @@ _PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
 DETAILS: Final = "connectionDetails"
 _UNPRINTED: Final = "(a secret)"
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
+_IN_USE: Final = "crossplane.io/in-use"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +213,19 @@ def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
     """Return the connection details that the last step desires."""
     responses = [*rendering.responses.values()]
     return responses[-1].desired.composite.connection_details if responses else {}
+
+
+def find_protected(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
+    """Yield what Crossplane's webhook refuses to delete: objects in use of which no Usage goes."""
+    gone = [dump.get(each.key) or {} for each in changes if each.verb == "destroy"]
+    used: set[Key] = set()
+    for each in gone:
+        of = manifests.object_at(each, "spec", "of")
+        reference = {**of, **manifests.object_at(of, "resourceRef")}
+        used.add(referred_key(reference, manifests.namespace(each)))
+    for live in gone:
+        if manifests.labels(live).get(_IN_USE) == "true" and manifests.key_of(live) not in used:
+            yield f"{manifests.describe(live)} is in use: a Usage refuses its deletion"
 
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:

@@ -32,10 +32,7 @@ _DEFINITIONS: Final = (
 _PARTLY_READ: Final = (_SECRET, ("apiextensions.k8s.io", "CustomResourceDefinition"))
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 # The words by which programs read connection details, or have them read by what is in no input.
-_DETAILS: Final = re.compile(
-    r"connection|'(source|inputRef|modulesFrom)'|\bload\(|\{%-? *(import|include|from) ",
-    re.IGNORECASE,
-)
+_DETAILS: Final = re.compile(r"connection|'(source|inputRef|modulesFrom)'", re.IGNORECASE)
 
 
 class UnknownError(Exception):
@@ -147,11 +144,9 @@ class Dump:
     def list_composed(self, xr: Object) -> Iterator[Key]:
         """Yield the keys of the objects that an XR composes, of which the dump may lack some."""
         for reference in references_of(xr):
-            texts = (manifests.text_at(reference, each) for each in ("kind", "namespace", "name"))
-            kind, namespace, name = texts
-            group = manifests.group(manifests.text_at(reference, "apiVersion"))
-            if name:
-                yield group, kind, namespace or manifests.namespace(xr), name
+            key = referred_key(reference, manifests.namespace(xr))
+            if key[-1]:
+                yield key
 
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
@@ -267,6 +262,13 @@ def _credentials_keys(composition: Object) -> Iterator[Key]:
 def _details_key(manifest: Object) -> Key:
     """Return the key of the Secret with an object's connection details; its name may be empty."""
     return *_SECRET, *manifests.details_place(manifest)
+
+
+def referred_key(reference: Object, namespace: str) -> Key:
+    """Return the key of what a reference names, which has this namespace if it states none."""
+    version, kind = objects.api_version_and_kind(reference)
+    place = str(reference.get("namespace", namespace))
+    return manifests.group(version), kind, place, manifests.text_at(reference, "name")
 
 
 def references_of(xr: Object) -> Iterator[Object]:

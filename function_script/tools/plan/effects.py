@@ -18,6 +18,7 @@ from function_script.tools import manifests, structural_schema, xr_validation
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
+from function_script.tools.validate import builtin
 from function_script.tools.validate.catalog import Catalog
 
 # A field whose desired value changes, with that value before and what the object has afterwards. It
@@ -135,6 +136,8 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     type_ = objects.api_version_and_kind(manifest)
     if not catalog.is_extension(type_) and (versions := catalog.list_versions(*type_)):
         return [f"{type_[1]}: it has {' and '.join(versions)}, and no {type_[0]}"]
+    if catalog.find(*type_) is None and (other := builtin.find_other_version(*type_, ())):
+        return [f"{type_[1]}: Kubernetes {builtin.version()} has it in {other}, not in {type_[0]}"]
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
     problems = [] if comparison is None else comparison.problems
     return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]

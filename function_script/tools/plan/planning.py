@@ -34,8 +34,7 @@ _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
 # The words by which steps require objects, or read the text from elsewhere that does.
 _REQUIRES: Final = re.compile(
-    r"requir|extra|environment|'(source|inputRef|modulesFrom)'|\bload\(|import|include|from ",
-    re.IGNORECASE,
+    r"requir|extra|environment|'(source|inputRef|modulesFrom)'", re.IGNORECASE
 )
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
@@ -338,7 +337,8 @@ class Planner:
         self._hand_down(outcome.changes, outcome.manifests, observed)
         parts = {each.path[0] for each in outcome.changes if each.resource is None}
         self._hand_up(xr, parts, changes.status_of(after[-1], self._catalog))
-        refusals = ", ".join(outcome.refusals)
+        protected = changes.find_protected(outcome.changes, self._dump)
+        refusals = ", ".join(dict.fromkeys((*outcome.refusals, *protected)))
         differences = outcome.changes
         if is_hidden:
             differences = [*changes.hide(differences, xr, observed)]

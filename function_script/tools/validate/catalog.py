@@ -159,7 +159,7 @@ def to_schemas(definition: Object) -> Iterator[tuple[str, str, Object]]:
         shared = manifests.object_at(definition, "spec", "validation", "openAPIV3Schema")
         for version in manifests.objects_at(definition, "spec", "versions"):
             schema = manifests.object_at(version, "schema", "openAPIV3Schema") or shared
-            if schema:
+            if schema and version.get("served") is not False:
                 yield f"{group}/{version.get('name')}", kind, schema
 
 

@@ -1,6 +1,7 @@
 """Plans of edits that a server-side apply treats in a way of its own."""
 
 import base64
+from typing import cast
 
 import pytest
 from support.plans import CROSSPLANE, HEAD, Plan, applied, buckets, crd, list_fields, xr
@@ -221,10 +222,23 @@ def test_object_that_its_schema_does_not_allow_is_refused(
 
 def test_version_that_the_definition_of_a_kind_lacks_is_refused(plan: Plan) -> None:
     """Crossplane refers to it first, and can read no object of the XR from then on."""
+    bodies = spec({}, {})
+    edit = (bodies[0], {"apiVersion": "s3.example.org/v9", **bodies[1]})
+    unserved = crd()
+    versions = cast("list[Object]", cast("Object", unserved["spec"])["versions"])
+    versions.append({**versions[0], "name": "v9", "served": False})
+    for definition in (crd(), unserved):
+        row = plan_edit(plan, BUCKET, edit, definition)
+        assert row["verdict"] == "invalid"
+        assert "Bucket: it has s3.example.org/v1, and no s3.example.org/v9" in str(row["reason"])
+
+
+def test_version_that_an_own_kind_lacks_is_refused(plan: Plan) -> None:
+    """Crossplane finds no such kind."""
     before, after = spec({}, {})
-    row = plan_edit(plan, BUCKET, (before, {"apiVersion": "s3.example.org/v9", **after}), crd())
+    row = plan_edit(plan, SERVICE, (before, {"apiVersion": "v9", **after}))
     assert row["verdict"] == "invalid"
-    assert "Bucket: it has s3.example.org/v1, and no s3.example.org/v9" in str(row["reason"])
+    assert " has it in v1, not in v9" in str(row["reason"])
 
 
 def run_image(image: str) -> Object:

@@ -134,3 +134,28 @@ def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) 
     plan.change(("range(spec.count)", "range(spec.count + 1)"))
     text = plan(xr(), *buckets(), *reader(), yaml.safe_load(require(BUCKET)))
     assert "unknown: a step requires Bucket ?, which the change of another XR edits\n" in text
+
+
+USAGE = """\
+        ---
+        apiVersion: protection.crossplane.io/v1beta1
+        kind: ClusterUsage
+        metadata: {name: u, annotations: {script.fn.crossplane.io/composition-resource-name: u}}
+        spec: {of: {apiVersion: s3.example.org/v1, kind: Bucket, resourceRef: {name: demo-1}}}
+"""
+
+
+def test_object_in_use_goes_with_its_usage_alone(plan: Plan) -> None:
+    """Crossplane waits for no user of a Usage that a Composition no longer has."""
+    live = buckets()
+    live[1]["metadata"]["labels"] = {"crossplane.io/in-use": "true"}
+    usage = yaml.safe_load(USAGE.partition("---")[2])
+    key = "crossplane.io/composition-resource-name"
+    usage["metadata"] |= {"annotations": {key: "u"}}
+    references = [{**each, "name": each["metadata"]["name"]} for each in (*live, usage)]
+    for after, verdict in ((COMPOSITION, "planned"), (COMPOSITION + USAGE, "invalid")):
+        fewer = after.replace("range(spec.count)", "range(1)")
+        plan.write("composition.yaml", COMPOSITION + USAGE, fewer)
+        (row,) = plan.find_rows(xr(resourceRefs=references), *live, usage)
+        assert row["verdict"] == verdict, row
+    assert row["reason"] == 'Bucket "demo-1" is in use: a Usage refuses its deletion'
