@@ -267,7 +267,7 @@ def _details_key(manifest: Object) -> Key:
 def referred_key(reference: Object, namespace: str) -> Key:
     """Return the key of what a reference names, which has this namespace if it states none."""
     version, kind = objects.api_version_and_kind(reference)
-    place = str(reference.get("namespace", namespace))
+    place = manifests.text_at(reference, "namespace") or namespace
     return manifests.group(version), kind, place, manifests.text_at(reference, "name")
 
 
