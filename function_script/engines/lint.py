@@ -27,7 +27,8 @@ KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
 # In a path: an index, or a key that only a run knows.
 ANY: Final = 0
 CONDITION: Final = "get_condition"
-"""The path of what the library's getter of conditions gives, which is no part of the request."""
+LIBRARY: Final = (CONDITION, "response")
+"""The functions of the library whose values have a path, their name, outside of the request."""
 CONDITION_SCHEMA: Final[Object] = {
     "properties": {
         **{field: {} for field in CONDITION_FIELDS},

@@ -200,7 +200,8 @@ class _CaseRun:
             self._verdict.written[path] = status
             return
         hint: str | None = f"{verb} with `function-script test --update`, and review it"
-        places = comparison.find_different(comparison.to_outcome(rendered), expected)
+        actual = comparison.to_outcome(rendered)
+        places = comparison.find_different(actual, expected) if expected else ()
         writers = (
             comparison.find_writer(rendered, place) for place in islice(places, _MAX_WRITERS)
         )

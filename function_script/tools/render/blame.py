@@ -57,6 +57,8 @@ class Blame:
         name, path, value = self._find(target)
         head = f"{target}: {json.dumps(value, ensure_ascii=False)}\n  <- "
         position = self.rendering.positions.locate(name, path)
+        if name is None and path[:2] == ("status", "conditions"):
+            return f"{head}a condition, whose line is not known\n"
         if position is None:
             return f"{head}written by Crossplane, or by no step\n"
         if position.span is None:
@@ -82,7 +84,7 @@ class Blame:
     def _find(self, target: str) -> tuple[str | None, Path, Value]:
         named = {resource or XR: (resource, each) for resource, each in self._named()}
         # A name may have dots in it.
-        matches = [key for key in named if target.startswith((f"{key}.", f"{key}["))]
+        matches = [key for key in named if f"{target}.".startswith((f"{key}.", f"{key}["))]
         if not matches:
             first = target.partition(".")[0]
             near = suggest(first, tuple(named), list_choices(named))
@@ -94,6 +96,9 @@ class Blame:
             path = objects.parse_path(target.removeprefix(key).removeprefix("."))
         except ValueError as error:
             raise InputError.of(f'cannot explain "{target}": {error}') from error
+        if not path:
+            fields = list_choices(document)
+            raise InputError.of(f'cannot explain "{target}": a field is missing', hint=fields)
         for end, part in enumerate(path):
             above = objects.find_path(document, path[:end])
             if objects.find_path(document, path[: end + 1]) is None:

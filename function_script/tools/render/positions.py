@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path as File
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from function_script import inputs
 from function_script.documents import Document
+from function_script.engines.lint import LIBRARY
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.limits import Limits
@@ -29,6 +30,8 @@ from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.steps import Step
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
+
+_OF_LIBRARY: Final = [(name,) for name in LIBRARY]
 
 
 class Position(NamedTuple):
@@ -289,7 +292,8 @@ class _CalledStep:
         paths = {
             read.path
             for read in step.language.lint.find_accesses(step.program)
-            if (place := author_positions.to_author(read.span, step_input, programs)) is not None
+            if read.path[:1] not in _OF_LIBRARY
+            and (place := author_positions.to_author(read.span, step_input, programs)) is not None
             and (place.name, place.line) == (span.name, span.line)
         }
         # Each lookup is one of the field above it, too.

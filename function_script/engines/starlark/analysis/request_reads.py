@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from function_script.engines.lint import (
     ANY,
-    CONDITION,
+    LIBRARY,
     FieldAccess,
     FieldComparison,
     guarded,
@@ -27,8 +27,6 @@ from function_script.request.program import Program
 from function_script.texts.source import Source
 
 _MAX_HOPS: Final = 20
-# Functions of the library that give a value of their own, which has a path that is their name.
-_LIBRARY: Final = (CONDITION, "response")
 _GETTERS: Final = (*OBJECT_GETTERS, "get_required")
 _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
@@ -93,7 +91,7 @@ def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Looku
             if path is not None and local.counts[key] == 1
             if all(each.get(key) == path for each in paths)
         }
-        parts |= {name: (name,) for name in (*_LIBRARY, *_GETTERS) if not bindings.is_bound(name)}
+        parts |= {name: (name,) for name in (*LIBRARY, *_GETTERS) if not bindings.is_bound(name)}
         values, loops = local.single_values(), local.loop_values(function)
         lookups = Lookups(parts=parts, values=values, loop_values=loops)
         yield function, lookups, tree
@@ -150,7 +148,7 @@ class Lookups:
         match node:
             case ast.Name(id=name) if name in self.parts and name not in _GETTERS:
                 return self.parts[name]
-            case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
+            case ast.Call(func=ast.Name(id=name)) if name in LIBRARY and name in self.parts:
                 return (name,)
             case ast.Call(func=ast.Name(id="get_required" as name), args=[_, place, *_]) if (
                 name in self.parts

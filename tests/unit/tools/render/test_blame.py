@@ -9,7 +9,7 @@ from support.commands import Run
 XRD = one_step.xrd(
     """\
 spec: {type: object, properties: {size: {type: integer, default: 2}, zone: {type: string}}}
-status: {type: object, properties: {zone: {type: string}}}"""
+status: {type: object, properties: {zone: {type: string}, ready: {type: string}}}"""
 )
 XR = """\
 apiVersion: example.org/v1
@@ -43,6 +43,7 @@ def main(req):
         "kind": "ConfigMap",
         "data": {"zone": get_xr(req, "spec.zone"), "other": json.encode({"a": 1})},
     })
+    rsp.status({"ready": get_condition(get_xr(req), "Ready")["status"]})
     return rsp
 """
 STEPS = one_step.step("first", "GoTemplate", TEMPLATE) + one_step.step(
@@ -110,6 +111,19 @@ EXPLAINED = [
         '     "kind": "ConfigMap",\n'
         "    <- nothing of the request that is certain\n",
         id="constant",
+    ),
+    pytest.param(
+        "xr.status.ready",
+        'xr.status.ready: "Unknown"\n'
+        '  <- composition.yaml:42:25: step "second"\n'
+        '     rsp.status({"ready": get_condition(get_xr(req), "Ready")["status"]})\n'
+        "    <- nothing of the request that is certain\n",
+        id="response-and-condition-of-the-library",
+    ),
+    pytest.param(
+        "xr.status.conditions[0].status",
+        'xr.status.conditions[0].status: "True"\n  <- a condition, whose line is not known\n',
+        id="condition",
     ),
     pytest.param(
         "script.metadata.generateName",
@@ -223,6 +237,7 @@ def test_names_stand_for_what_their_values_are_made_of(
 
 UNKNOWN = [
     pytest.param("scrpt.data", 'no such resource\n  = hint: did you mean "script"?', id="resource"),
+    pytest.param("my.map", "a field is missing\n  = hint: there are ", id="no-field"),
     pytest.param("nothing", "no such resource\n  = hint: there are xr, my.map, script", id="alone"),
     pytest.param(
         "script.data.zones",
