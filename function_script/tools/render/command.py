@@ -145,7 +145,7 @@ def _load_functions(
             pipeline = steps.parse_operation(value, at=".".join(at))
         else:
             pipeline = steps.parse(value)
-        for note in functions.find_unused(pipeline, options.rendering.runtimes):
+        for note in functions.find_unused(pipeline, options.rendering):
             options.rendering.note(note)
         report = None if options.rendering.is_quiet else options.report
         manifests_ = functions.load(paths.functions, paths.project, report)

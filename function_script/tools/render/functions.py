@@ -172,7 +172,7 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
     except InputError as error:
         (problem,) = error.diagnostics
         message = f'cannot run step "{step.name}" with {step.function}: {problem.message}'
-        raise InputError(replace(problem, message=message)) from error
+        raise InputError(replace(problem, message=message, field=step.name_field)) from error
     if is_elsewhere and (choice is None or isinstance(choice.runtime, (Local, Skip))):
         raise InputError(_not_elsewhere(function, choice))
     if choice is None:
@@ -187,7 +187,8 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
         hint = "without --strict-versions the built-in function runs"
         if flags := choice.list_other_ways():
             hint = f"{flags} runs {other}; {hint}"
-        raise InputError.of(f'cannot run step "{step.name}": {runtime.note()}', hint=hint)
+        message = f'cannot run step "{step.name}": {runtime.note()}'
+        raise InputError.of(message, hint=hint, field=step.name_field)
     return choice
 
 
@@ -319,11 +320,15 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
     )
 
 
-def find_unused(steps: Iterable[Step], selections: Iterable[str]) -> Iterator[str]:
-    """Yield a note for each --function of a name that no step calls."""
+def find_unused(steps: Iterable[Step], options: Options) -> Iterator[str]:
+    """Yield a note for each --function of a name that no step calls, and a misspelt annotation."""
     names = [name for step in steps for name in (step.function, step.revision) if name]
     called_names = tuple(dict.fromkeys(names))
-    for name in selections:
+    for key in options.annotations:
+        near = spelling.nearest(key, _ANNOTATIONS)
+        if key not in _ANNOTATIONS and near:
+            yield f'--function-annotations: there is no annotation "{key}": did you mean "{near}"?'
+    for name in options.runtimes:
         if name not in called_names:
             hint = suggest(name, called_names, f"steps call {', '.join(called_names)}")
             yield f'no step calls function "{name}" of --function: {hint}'

@@ -336,8 +336,9 @@ SKIP = "--function=function-other=skip"
 def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path, run: Run) -> None:
     """One list of flags may serve many Compositions, but a misspelt name is told."""
     folder = example(tmp_path, STEP + SCRIPT + REMOTE)
-    flags = (folder, SKIP, "--function=function-othr=skip")
+    flags = (folder, SKIP, "--function=function-othr=skip", "-a", "render.crossplane.io/runtme=x")
     err = run(*RENDER, *flags).err
+    assert '"render.crossplane.io/runtme": did you mean "render.crossplane.io/runtime"?\n' in err
     note = 'no step calls function "function-othr" of --function: did you mean "function-other"?'
     assert err.count(f"note: {note}\n") == 1
     assert note in run(*RENDER, *flags, "--explain-functions").err

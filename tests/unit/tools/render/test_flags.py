@@ -117,7 +117,7 @@ def test_explanation_has_a_line_for_each_step(run: Run) -> None:
 
 def test_strict_versions_refuse_a_builtin_function(run: Run) -> None:
     printed = run(*BUILTIN, "--strict-versions", code=1)
-    assert "is built in; the Function names v0.4.0" in printed.err
+    assert "is built in; the Function names v0.4.0\n  --> " in printed.err
 
 
 @pytest.mark.parametrize("flags", [[], ["--quiet"]], ids=["once", "quiet"])
