@@ -99,7 +99,7 @@ def test_check_fails_while_a_lock_is_stale(registry: Registry, project: Path, ru
     write(project, f"oci: {{ref: '{ref.partition('@')[0]}:v1'}}")
     requests = len(registry.seen)
     text = run("vendor", "--check", code=1).text
-    assert "must have a digest, for a tag moves\n  --> composition.yaml:15:14\n" in text
+    assert "must have a digest, for a tag moves\n  --> composition.yaml:15:15\n" in text
     assert "15 |         oci: {ref: '" in text
     run("vendor", "--output", "vendor")
     assert run("vendor", "--check", "--output", "vendor").text == ""
