@@ -47,12 +47,13 @@ def docs(name: str | None) -> None:
         _print(manual.list_groups())
         return
     flags = _describe_flags(group)
-    command = group.commands.get(name)
+    inner = {" ".join(words): command for words, command in options.list_commands(group)}
+    command = group.commands.get(name) or inner.get(name)
     if command is None:
         _print(manual.describe(name, flags))
     else:
         help_ = f"function-script {name} --help"
-        terminal.echo(f"Command {name}\n\n  {command.get_short_help_str()}\n  {help_}")
+        terminal.echo(f"Command {name}\n\n  {command.get_short_help_str(limit=80)}\n  {help_}")
         # The names that are the same, or have the word.
         with suppress(InputError):
             _print(f"\n{manual.describe(name, flags)}")

@@ -16,7 +16,7 @@ from function_script.request.salt import SaltFile
 from function_script.request.values import Object, Value
 from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
-from function_script.texts.errors import FatalError
+from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import local_pool, sources, watcher
 from function_script.tools.cases import comparison, fake_cluster, parser, runner
@@ -64,7 +64,7 @@ def render(
     /,
     *,
     seed_file: str | os.PathLike[str] | None = None,
-    **keys: Value,
+    **keys: Value | os.PathLike[str],
 ) -> Object:
     """Render one reconcile of an XR, and return the parts that a case's expectations compare.
 
@@ -77,11 +77,17 @@ def render(
     if refused := keys.keys() & {"steps", "expect", "request", "redacted"}:
         text = f"render() takes an XR and no {min(refused)}: expectations are your assertions"
         raise TypeError(text)
+    if not Path(directory).is_dir():
+        raise InputError.of(f'cannot render "{directory}": there is no such directory')
+    values: Object = {
+        key: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for key, value in keys.items()
+    }
     # The case is a text, so that diagnostics have positions.
-    source = Source(name="the case given", text=documents.to_yaml(keys))
+    source = Source(name="the case given", text=documents.to_yaml(values))
     (document,) = sources.read(source)
     # The test's author names these paths.
-    texts = (text for value in keys.values() for text in _texts(value))
+    texts = (text for value in values.values() for text in _texts(value))
     named = [Path(os.path.normpath(Path(directory, text))) for text in texts]
     project = Project.of([Path(directory), *named])
     started = time.time_ns()

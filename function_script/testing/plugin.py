@@ -56,7 +56,8 @@ class CaseItem(pytest.Item):
             case = parser.parse(self.path, files)
             pool = testing.pool(*self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
-            pytest.fail(console.to_text(error.diagnostics), pytrace=False)
+            text = console.to_text(error.diagnostics)
+            raise pytest.fail.Exception(text, pytrace=False) from None
         options = runner.RunOptions(rendering=renderer.Options(servers=testing.SERVERS))
         verdict = runner.run(case, pool, options)
         if not verdicts.is_success([verdict]):

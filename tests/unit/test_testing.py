@@ -34,6 +34,7 @@ def test_render_takes_the_keys_of_a_case(tmp_path: Path) -> None:
     rendered = testing.render(tmp_path, observed={"database": database}, required=["zone.yaml"])
     assert rendered["status"]["address"] == "x"
     assert rendered["resources"]["database"]["spec"]["zones"] == ["a"]
+    assert testing.render(tmp_path, xr=tmp_path / "xr.yaml")["xr"]
 
 
 def test_failures_are_exceptions(tmp_path: Path) -> None:
@@ -42,6 +43,9 @@ def test_failures_are_exceptions(tmp_path: Path) -> None:
         testing.render(project(tmp_path), patch={"spec": {"size": 10}})
     with pytest.raises(InputError, match='did you mean "observed"'):
         testing.render(tmp_path, observd=[])
+    # The Composition above it would render.
+    with pytest.raises(InputError, match="there is no such directory"):
+        testing.render(tmp_path / "nowhere")
     for key in ("expect", "request"):
         with pytest.raises(TypeError, match=f"no {key}: expectations are your assertions"):
             testing.render(tmp_path, **{key: {}})
@@ -144,6 +148,7 @@ def test_plugin_collects_cases(tmp_path: Path) -> None:
     for text in ("expected the XR to be ready", 'did you mean "expect"?', "to compare with"):
         assert text in output
     assert "Traceback" not in output
+    assert "exception occurred" not in output
     assert not (tmp_path / "new" / "expected.yaml").exists()
 
 

@@ -150,6 +150,7 @@ def test_manual_has_every_annotation() -> None:
         ("order", "\n  script.fn.crossplane.io/depends-on "),
         ("Wait", "\n  missing "),
         ("snapshot", "function-script snapshot --help\n"),
+        ("package build", "function-script package build --help\n"),
         ("template", "(gotemplate: "),
         # Flags, with and without dashes, and their variables.
         ("workers", "--workers N\n\n  Number of programs"),
