@@ -8,6 +8,7 @@ import os
 import time
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -87,8 +88,11 @@ def render(
     source = Source(name="the case given", text=documents.to_yaml(values))
     (document,) = sources.read(source)
     # The test's author names these paths.
-    texts = (text for value in values.values() for text in _texts(value))
-    named = [Path(os.path.normpath(Path(directory, text))) for text in texts]
+    items = chain.from_iterable(
+        value if isinstance(value, list) else [value] for value in values.values()
+    )
+    names = (item for item in items if isinstance(item, str))
+    named = [Path(os.path.normpath(Path(directory, name))) for name in names]
     project = Project.of([Path(directory), *named])
     started = time.time_ns()
     # Other paths may be read when others are named.
@@ -108,11 +112,6 @@ def render(
         lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),
     )
     return comparison.to_outcome(rendering)
-
-
-def _texts(value: Value) -> list[str]:
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, str)]
 
 
 @cache

@@ -121,4 +121,4 @@ def run_one(path: Path, case: str, terms: RunOptions | None = None) -> CaseVerdi
 
 def messages(verdict: CaseVerdict) -> list[str]:
     """What is wrong with a case, in short."""
-    return [problem.diagnostic.message for problem in verdict.problems]
+    return [problem.message for problem, _ in verdict.problems]

@@ -15,7 +15,7 @@ from function_script.tools import local_pool
 from function_script.tools.cases import parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import Case, find_cases
-from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
+from function_script.tools.cases.verdicts import CaseVerdict, Status
 from function_script.tools.project import Project, write_named
 
 _WRITERS: Final = {"json": verdicts.to_json, "junit": verdicts.to_junit}
@@ -97,7 +97,7 @@ def run_all(
             parsed.append(parser.parse(file, files))
         except FatalError as error:
             verdict = CaseVerdict(file)
-            verdict.problems += (Problem(diagnostic=problem) for problem in error.diagnostics)
+            verdict.problems += ((problem, "") for problem in error.diagnostics)
             verdict.seconds = time.monotonic() - started
             yield verdict
     if not parsed:

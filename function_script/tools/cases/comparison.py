@@ -147,11 +147,8 @@ def find_mismatches(
         members = expected["contains"]
         for index, item in enumerate(members if isinstance(members, list) else [members]):
             if not any(contains(one, item) for one in actual):
-                item_at = (
-                    (*at, "contains", index) if isinstance(members, list) else (*at, "contains")
-                )
                 message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
-                yield Mismatch(at=item_at, message=message, place=at)
+                yield Mismatch(at=(*at, "contains", index), message=message, place=at)
     elif isinstance(expected, dict) and isinstance(actual, dict):
         for key, item in expected.items():
             below = child(path, key)
@@ -210,7 +207,7 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
         message = f"ready: expected the XR to be {state}"
         yield Mismatch(at=("ready",), message=message, hint=hint)
     for key, members in (("conditions", expected.conditions), ("events", expected.events)):
-        yield from _missing_members(key, actual[key], members)
+        yield from _missing_members(key, actual, members)
     for index, (path, questions) in enumerate(expected.checks):
         value = objects.deep_copy(objects.find_path(actual, path))
         for question, operand in questions:
@@ -234,11 +231,9 @@ def compare_error(error: FatalError, expected: Expectation) -> Iterator[Mismatch
             yield Mismatch(at=("error", index), message=message)
 
 
-def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Iterator[Mismatch]:
+def _missing_members(key: str, actual: Object, expected: Iterable[Object]) -> Iterator[Mismatch]:
     """Yield a mismatch for each expected condition or event that is missing."""
-    members = (
-        [item for item in actual if isinstance(item, dict)] if isinstance(actual, list) else []
-    )
+    members = manifests.objects_at(actual, key)
     for index, item in enumerate(expected):
         if not any(_has_fields(member, item) for member in members):
             # A condition of the same type is the one that is meant.

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -39,25 +39,18 @@ _WORDS: Final = {
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """A reason for failure; ``difference`` is a unified diff if documents differ."""
-
-    diagnostic: Diagnostic
-    difference: str = ""
-
-
 class CaseVerdict:
     """The verdict of a case, which is collected while it runs; ``document`` is the case's.
 
-    ``written`` are the files of expected documents, each NEW or UPDATED. ``reports`` are warnings
-    and notes about the XR, each with its severity; ``printed`` is the output of its programs.
+    ``problems`` are reasons for failure, each with a unified diff if documents differ. ``written``
+    are the files of expected documents, each NEW or UPDATED. ``reports`` are warnings and notes
+    about the XR, each with its severity; ``printed`` is the output of its programs.
     """
 
     def __init__(self, path: Path, document: Document | None = None) -> None:
         self.name = name_of(path)
         self.path = path
-        self.problems: list[Problem] = []
+        self.problems: list[tuple[Diagnostic, str]] = []
         self.written: dict[Path, Status] = {}
         self.reports: list[tuple[Diagnostic, str]] = []
         self.printed: list[str] = []
@@ -88,7 +81,7 @@ class CaseVerdict:
             diagnostic = author_positions.locate(diagnostic, self._document, at)
         if step.at:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
-        self.problems.append(Problem(diagnostic=diagnostic, difference=difference))
+        self.problems.append((diagnostic, difference))
 
     def report(self, problem: Diagnostic, severity: str) -> None:
         """Add a warning or a note, once for all steps."""
@@ -120,9 +113,9 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
     for frame in _frames(verdict, colourful=colourful):
         lines += ["", *_indent(frame)]
-    for problem in verdict.problems:
-        text = console.to_text([problem.diagnostic], colourful=colourful)
-        if difference := problem.difference:
+    for problem, difference in verdict.problems:
+        text = console.to_text([problem], colourful=colourful)
+        if difference:
             text = f"{text}\n{console.colour_diff(difference) if colourful else difference}"
         lines += ["", *_indent(text)]
     if verdict.problems and verdict.printed:
@@ -132,7 +125,7 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
 
 def to_lines(verdict: CaseVerdict, form: Form) -> list[str]:
     """Format each problem on a line; a new snapshot is one, for it has to be reviewed."""
-    problems = [*verdict.reports, *((each.diagnostic, "error") for each in verdict.problems)]
+    problems = [*verdict.reports, *((each, "error") for each, _ in verdict.problems)]
     if verdict.status is Status.NEW:
         texts = (f"{path} is new: review it" for path in verdict.written)
         problems += [(Diagnostic(message=text), "error") for text in texts]
@@ -164,12 +157,11 @@ def to_json(verdicts: Sequence[CaseVerdict]) -> str:
 def to_junit(verdicts: Sequence[CaseVerdict]) -> str:
     """Format one suite of JUnit XML; a new snapshot is a failure, for it has to be reviewed."""
     failures = sum(not is_success([verdict]) for verdict in verdicts)
-    seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
     counts = {
         "tests": str(len(verdicts)),
         "failures": str(failures),
         "errors": "0",
-        "time": seconds,
+        "time": f"{sum(verdict.seconds for verdict in verdicts):.3f}",
     }
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", {"name": "function-script", **counts})
@@ -191,7 +183,7 @@ def _to_element(verdict: CaseVerdict) -> ET.Element:
         "testcase", {key: _NOT_XML.sub("?", text) for key, text in attributes.items()}
     )
     if not is_success([verdict]):
-        messages = [problem.diagnostic.message for problem in verdict.problems]
+        messages = [problem.message for problem, _ in verdict.problems]
         message = messages[0] if messages else f"{verdict.status}: to be reviewed"
         failure = ET.SubElement(case, "failure", {"message": _NOT_XML.sub("?", message)})
         failure.text = _NOT_XML.sub("?", to_text(verdict))
@@ -203,11 +195,11 @@ def _to_element(verdict: CaseVerdict) -> ET.Element:
 def _to_object(verdict: CaseVerdict) -> Object:
     problems: list[Value] = [
         {
-            **diagnostics.to_object(each.diagnostic, "error"),
-            "text": diagnostics.to_frame(each.diagnostic),
-            "difference": each.difference,
+            **diagnostics.to_object(problem, "error"),
+            "text": diagnostics.to_frame(problem),
+            "difference": difference,
         }
-        for each in verdict.problems
+        for problem, difference in verdict.problems
     ]
     return {
         "name": verdict.name,

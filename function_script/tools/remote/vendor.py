@@ -175,32 +175,26 @@ def _compare(
     references: Mapping[str, RemoteReference],
     project: Project,
     output: Path | None,
-) -> list[str]:
+) -> Iterator[str]:
     locked = _read_lock(directory, project)
     path = directory / LOCK
-    differences = [
-        f"{path}: {reference} is missing"
-        for key, reference in references.items()
-        if key not in locked
-    ]
-    differences += [
-        f"{path}: {entry.reference} is not in use"
-        for key, entry in locked.items()
-        if key not in references
-    ]
+    for key, reference in references.items():
+        if key not in locked:
+            yield f"{path}: {reference} is missing"
     for key, entry in locked.items():
+        if key not in references:
+            yield f"{path}: {entry.reference} is not in use"
         if output is None or key not in references:
             continue
         try:
             payload = local.find_vendored(output, entry.reference)
         except FetchError as error:
-            differences.append(f"{output}: {entry.reference}: {error.reason}")
+            yield f"{output}: {entry.reference}: {error.reason}"
             continue
         if payload is None:
-            differences.append(f"{output}: {entry.reference} is missing")
+            yield f"{output}: {entry.reference} is missing"
         elif images.sha256(payload) != entry.digest:
-            differences.append(f"{output}: {entry.reference} is not what is locked")
-    return differences
+            yield f"{output}: {entry.reference} is not what is locked"
 
 
 def _read_lock(directory: Path, project: Project) -> dict[str, Entry]:

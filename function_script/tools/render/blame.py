@@ -50,7 +50,7 @@ class Blame:
         return f"{whose}, {_to_margin(position)}", position.span
 
     def explain(self, target: str) -> str:
-        """Return the chain behind ``RESOURCE.FIELD``. Raises InputError for one that is not there.
+        """Return the chain behind ``RESOURCE.FIELD``, or a resource. Raises InputError without one.
 
         A resource ``xr`` is the XR, unless a composed resource has this name.
         """
@@ -96,9 +96,6 @@ class Blame:
             path = objects.parse_path(target.removeprefix(key).removeprefix("."))
         except ValueError as error:
             raise InputError.of(f'cannot explain "{target}": {error}') from error
-        if not path:
-            fields = list_choices(document)
-            raise InputError.of(f'cannot explain "{target}": a field is missing', hint=fields)
         for end, part in enumerate(path):
             above = objects.find_path(document, path[:end])
             if objects.find_path(document, path[: end + 1]) is None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path as File
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from function_script import inputs
 from function_script.documents import Document
@@ -30,8 +30,6 @@ from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.steps import Step
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
-
-_OF_LIBRARY: Final = [(name,) for name in LIBRARY]
 
 
 class Position(NamedTuple):
@@ -292,13 +290,13 @@ class _CalledStep:
         paths = {
             read.path
             for read in step.language.lint.find_accesses(step.program)
-            if read.path[:1] not in _OF_LIBRARY
-            and (place := author_positions.to_author(read.span, step_input, programs)) is not None
+            if (place := author_positions.to_author(read.span, step_input, programs)) is not None
             and (place.name, place.line) == (span.name, span.line)
         }
         # Each lookup is one of the field above it, too.
         inner = {path[:end] for path in paths for end in range(len(path))}
-        return sorted(paths - inner, key=str)
+        outer = (path for path in paths - inner if path and path[0] not in LIBRARY)
+        return sorted(outer, key=str)
 
     def find_branches(self) -> list[Branch] | None:
         """Return the branches of the step's program; None if they are not known."""

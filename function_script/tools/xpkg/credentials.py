@@ -65,10 +65,9 @@ def _read_config() -> Object:
         config = bounded.read_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except OSError as error:
-        raise InputError.of(f'cannot read credentials from "{path}": {cause_of(error)}') from error
-    except ValueError as error:
-        raise InputError.of(f'cannot read credentials from "{path}": {error}') from error
+    except (OSError, ValueError) as error:
+        cause = cause_of(error) if isinstance(error, OSError) else error
+        raise InputError.of(f'cannot read credentials from "{path}": {cause}') from error
     return config if isinstance(config, dict) else {}
 
 

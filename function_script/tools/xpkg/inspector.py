@@ -213,11 +213,10 @@ def _text(image: images.Image, name: str) -> str:
     try:
         data = image_loader.find_file(image, manifest.FILE_NAME)
         text = None if data is None else data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        cause = f"its {manifest.FILE_NAME} is not UTF-8 text"
-        raise InputError.of(f'cannot read package "{name}": {cause}') from error
     except ValueError as error:
-        raise InputError.of(f'cannot read package "{name}": {error}') from error
+        is_other = isinstance(error, UnicodeDecodeError)
+        cause = f"its {manifest.FILE_NAME} is not UTF-8 text" if is_other else error
+        raise InputError.of(f'cannot read package "{name}": {cause}') from error
     if text is None:
         raise InputError.of(f'cannot read package "{name}": it holds no {manifest.FILE_NAME}')
     return text

@@ -181,8 +181,8 @@ HINTS = {
 def test_mismatches_have_a_hint(tmp_path: Path) -> None:
     cases = {name: f"expect: {{{expected}}}" for name, (expected, _) in HINTS.items()}
     for name, verdict in run(project(tmp_path, **cases)).items():
-        (problem,) = verdict.problems
-        assert HINTS[name][1] in (problem.diagnostic.hint or "")
+        ((problem, _),) = verdict.problems
+        assert HINTS[name][1] in (problem.hint or "")
 
 
 WAITING = """\
@@ -202,8 +202,8 @@ expect: {resources: {user: {}}}
 
 
 def test_resource_that_waits_is_told(tmp_path: Path) -> None:
-    (problem,) = run_one(tmp_path, WAITING).problems
-    assert problem.diagnostic.notes == ("user waits for database",)
+    ((problem, _),) = run_one(tmp_path, WAITING).problems
+    assert problem.notes == ("user waits for database",)
 
 
 def test_long_values_are_cut(tmp_path: Path) -> None:
@@ -229,8 +229,8 @@ PLACES = {
 def test_mismatches_have_a_place(tmp_path: Path) -> None:
     verdicts = run(project(tmp_path, **{name: case for name, (case, *_) in PLACES.items()}))
     for name, (_, line, column) in PLACES.items():
-        (problem,) = verdicts[name].problems
-        span = problem.diagnostic.span
+        ((problem, _),) = verdicts[name].problems
+        span = problem.span
         file = str(tmp_path / f"{name}.case.yaml")
         assert (span.name, span.line, span.column) == (file, line, column)
 
@@ -252,8 +252,8 @@ ERRORS = {
 
 @pytest.mark.parametrize(("case", "file", "shown"), ERRORS.values(), ids=ERRORS)
 def test_errors_have_their_authors_place(tmp_path: Path, case: str, file: str, shown: str) -> None:
-    (problem,) = run_one(tmp_path, case).problems
-    span, excerpt = problem.diagnostic.span, problem.diagnostic.excerpt
+    ((problem, _),) = run_one(tmp_path, case).problems
+    span, excerpt = problem.span, problem.excerpt
     assert span.name == str(tmp_path / file)
     assert shown in excerpt.lines[span.line - excerpt.first_line]
 
@@ -307,5 +307,5 @@ def test_prints_are_kept(tmp_path: Path) -> None:
 
 
 def test_hint_of_an_event_has_each_of_the_others_once(tmp_path: Path) -> None:
-    (problem,) = run_one(tmp_path, "expect: {events: [{severity: Fatal}]}").problems
-    assert problem.diagnostic.hint == 'there are {"severity": "Normal"}, {"severity": "Warning"}'
+    ((problem, _),) = run_one(tmp_path, "expect: {events: [{severity: Fatal}]}").problems
+    assert problem.hint == 'there are {"severity": "Normal"}, {"severity": "Warning"}'

@@ -70,20 +70,20 @@ FAILING = [
 def test_fails(text: str, message: str, tmp_path: Path) -> None:
     verdict = run(tmp_path, "" if text == "{}" else text)
     assert messages(verdict) == [message]
-    assert all(problem.diagnostic.span for problem in verdict.problems if "required" not in message)
+    assert all(problem.span for problem, _ in verdict.problems if "required" not in message)
 
 
 def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None:
     """The author can mend it then and there."""
     verdict = run(tmp_path, OTHER % "1 // 0" + "expect: {}")
-    (problem,) = verdict.problems
-    span = problem.diagnostic.span
+    ((problem, _),) = verdict.problems
+    span = problem.span
     assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
 
 
 def test_update_of_an_expected_error_says_that_nothing_is_written(tmp_path: Path) -> None:
-    (problem,) = run(tmp_path, "expect: {error: oh}", updates_snapshots=True).problems
-    assert "edit this expectation" in str(problem.diagnostic.notes)
+    ((problem, _),) = run(tmp_path, "expect: {error: oh}", updates_snapshots=True).problems
+    assert "edit this expectation" in str(problem.notes)
 
 
 def test_request_must_be_one(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_sequences(tmp_path: Path) -> None:
 def test_mismatches_name_their_step(tmp_path: Path) -> None:
     case = "steps:\n- expect: {ready: true}\n- name: later\n  expect: {status: {runs: 3}}\n"
     problems = run_one(tmp_path, case).problems
-    assert [(one.diagnostic.notes[-1], one.diagnostic.span.line) for one in problems] == [
+    assert [(one.notes[-1], one.span.line) for one, _ in problems] == [
         ("in step 1", 2),
         ('in step 2, "later"', 4),
     ]
@@ -128,9 +128,9 @@ def test_names_must_exist(tmp_path: Path, step: str, message: str) -> None:
     case = f"steps:\n- expect: {{}}\n- name: two\n  {step}\n  expect: {{error: whatever}}\n"
     verdict = run_one(tmp_path, case)
     assert messages(verdict) == [message]
-    (problem,) = verdict.problems
-    assert problem.diagnostic.span is not None
-    assert problem.diagnostic.span.line == 4
+    ((problem, _),) = verdict.problems
+    assert problem.span is not None
+    assert problem.span.line == 4
 
 
 def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
