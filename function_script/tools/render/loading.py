@@ -261,7 +261,7 @@ def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:
 def load_schemas(path: Path, project: Project) -> list[Object]:
     """Load OpenAPI documents: a .json file, or every one below a directory."""
     files = project.find_files(path, [".json"]) if path.is_dir() else [path]
-    files = [file for file in files if file.suffix == ".json"]
+    files = [file for file in files if file.suffix == ".json" or not file.exists()]
     if not files:
         raise InputError.of(f'cannot load schemas from "{path}": there is no .json file')
     schemas: list[Object] = []

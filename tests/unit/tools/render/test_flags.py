@@ -62,6 +62,8 @@ def test_schema_may_be_a_file(tmp_path: Path) -> None:
     other.write_text("{}")
     with pytest.raises(InputError, match=r"there is no \.json file"):
         loading.load_schemas(other, Project([tmp_path]))
+    with pytest.raises(InputError, match="no such file"):
+        loading.load_schemas(tmp_path / "nowhere", Project([tmp_path]))
 
 
 @pytest.mark.parametrize("name", ["required", "observed"])
