@@ -72,6 +72,7 @@ COMMANDS = {
     ("tools/remote/fetching.py", "--offline"): (*PIPELINE, "run"),
     ("tools/render/engine.py", "--insecure"): ("serve",),
     ("tools/render/functions.py", "--function"): PIPELINE,
+    ("tools/render/functions.py", "--function-annotations"): ("render", "render operation"),
     ("tools/render/functions.py", "--strict-versions"): PIPELINE,
     ("tools/render/pipeline.py", "--function-credentials"): ("render", "render operation", "krm"),
     ("tools/render/requirements.py", "--required-resources"): ("render", "render operation"),
@@ -82,6 +83,8 @@ COMMANDS = {
     ("tools/starters/example_project.py", "--from"): ("init",),
     ("tools/template.py", "--step"): ("template",),
     ("tools/xpkg/manifest.py", "--ignore"): ("package build",),
+    ("tools/xpkg/manifest.py", "--input-crds"): ("package build",),
+    ("tools/xpkg/manifest.py", "--package-root"): ("package build",),
     ("tools/xpkg/registry.py", "--plain-http"): REGISTRY,
 }
 # Flags of the official command, which starts the engine.
