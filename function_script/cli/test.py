@@ -131,6 +131,10 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
         raise click.UsageError("--update: in CI, expected documents are not written")
+    try:
+        pattern = None if flags["run"] is None else re.compile(flags["run"])
+    except re.error as error:
+        raise click.UsageError(f"--run: {error}") from error
     run_options = runner.RunOptions(
         rendering=options.read_rendering(flags, is_quiet=False, hides_packages=flags["quiet"]),
         updates_snapshots=flags["update"],
@@ -140,7 +144,7 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     )
     return command.Options(
         run_options=run_options,
-        pattern=_pattern(flags["run"]),
+        pattern=pattern,
         fails_fast=flags["fail_fast"],
         output=flags["output"],
         form=flags["diagnostics"],
@@ -149,10 +153,3 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         colourful=console.is_colourful(sys.stdout),
         print=print_text,
     )
-
-
-def _pattern(text: str | None) -> re.Pattern[str] | None:
-    try:
-        return None if text is None else re.compile(text)
-    except re.error as error:
-        raise click.UsageError(f"--run: {error}") from error

@@ -56,8 +56,7 @@ def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
                 _print_verdict(verdict, options)
             if options.fails_fast and verdict.status is Status.FAILED:
                 break
-    seconds = time.monotonic() - started
-    summary = verdicts.to_summary(results, of=len(cases), seconds=seconds)
+    summary = verdicts.to_summary(results, of=len(cases), seconds=time.monotonic() - started)
     if prints_text and options.form == "text":
         options.print(summary)
     if options.output == "text":
@@ -65,7 +64,8 @@ def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
     else:
         text = _WRITERS[options.output](results)
     if options.file is not None:
-        if files.is_input(options.file):
+        is_expected = any(options.file.absolute() in each.expected for each in results)
+        if is_expected or files.is_input(options.file):
             raise InputError.of(f'cannot write "{options.file}": a case reads it')
         write_named(options.file, text.encode())
     elif options.output != "text":

@@ -180,6 +180,7 @@ class _CaseRun:
     def _compare_snapshot(
         self, step: Step, expectation: Expectation, path: Path, rendered: Rendering
     ) -> None:
+        self._verdict.expected.add(path.absolute())
         # Those that `render --include-function-results` prints.
         documents = output.documents(rendered.result, output.OutputOptions(results=True))
         difference: str | None = ""

@@ -43,8 +43,8 @@ class CaseVerdict:
     """The verdict of a case, which is collected while it runs; ``document`` is the case's.
 
     ``problems`` are reasons for failure, each with a unified diff if documents differ. ``written``
-    are the files of expected documents, each NEW or UPDATED. ``reports`` are warnings and notes
-    about the XR, each with its severity; ``printed`` is the output of its programs.
+    are the ``expected`` files of documents that are NEW or UPDATED. ``reports`` are warnings and
+    notes about the XR, each with its severity; ``printed`` is the output of its programs.
     """
 
     def __init__(self, path: Path, document: Document | None = None) -> None:
@@ -52,6 +52,7 @@ class CaseVerdict:
         self.path = path
         self.problems: list[tuple[Diagnostic, str]] = []
         self.written: dict[Path, Status] = {}
+        self.expected: set[Path] = set()
         self.reports: list[tuple[Diagnostic, str]] = []
         self.printed: list[str] = []
         self.seconds = 0.0

@@ -166,7 +166,7 @@ def _documents(directory: Path, contents: Contents, project: Project) -> Iterato
     if not directory.is_dir():
         raise InputError.of(
             f'cannot build the package: there is no directory "{directory}"',
-            hint="run the command in the project's directory, or pass --package-root or --input-crds",
+            hint="run it in the project's directory, or pass --package-root or --input-crds",
         )
     for path in project.find_files(directory, SUFFIXES):
         below = path.relative_to(directory)
