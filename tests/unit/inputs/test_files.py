@@ -3,6 +3,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from support import timing
 
 from function_script import inputs
 from function_script.inputs import Step, beneath
@@ -131,6 +132,23 @@ def test_file_changed_in_place_is_read_again(tmp_path: Path) -> None:
     assert (before["main.star"], files.read(".")["main.star"]) == ("one", "other")
 
 
+def test_copy_of_the_same_size_and_time_is_read_again(tmp_path: Path) -> None:
+    """As `cp -p` leaves it, from an image or archive whose files all have one time."""
+    file = write(tmp_path, main__star="one") / "main.star"
+    os.utime(file, (1, 1))
+    files, before = Files(tmp_path), file.stat().st_ctime_ns
+    assert files.read(".")["main.star"] == "one"
+
+    def copy() -> bool:
+        file.write_text("two")
+        os.utime(file, (1, 1))
+        # The kernel's clock for files has ticks of milliseconds.
+        return file.stat().st_ctime_ns != before
+
+    timing.wait_until(copy)
+    assert files.read(".")["main.star"] == "two"
+
+
 def test_files_come_in_the_order_of_a_walk(tmp_path: Path) -> None:
     """Directory by directory, as function-go-templating joins its templates."""
     for name in ("a-b", "a", "b"):
@@ -165,6 +183,13 @@ def test_circle_of_links_ends(tmp_path: Path) -> None:
     root = write(tmp_path / "root", main__star="pass")
     (root / "again").symlink_to(".")
     assert "deeper than 10 directories" in refusal(root, ".")
+
+
+@pytest.mark.parametrize("path", [".", "again"])
+def test_link_to_itself_is_an_error(tmp_path: Path, path: str) -> None:
+    root = write(tmp_path / "root", main__star="pass")
+    (root / "again").symlink_to("again")
+    assert refusal(root, path).startswith("input.fileSystem.dirPath: cannot ")
 
 
 def test_missing_main_names_the_nearest_file(tmp_path: Path) -> None:
