@@ -41,6 +41,12 @@ def test_cause_is_explained(cause: Cause) -> None:
     assert problem.hint
 
 
+@pytest.mark.parametrize(("seconds", "text"), [(20.0, "20 s"), (1.253, "1.25 s"), (0.001, "0.001 s")])
+def test_time_limit_is_written_out(seconds: float, text: str) -> None:
+    limits = EffectiveLimits(Limits(timeout_seconds=seconds))
+    assert f"its limit of {text}" in str(outcome.explain(Cause.TIMEOUT, limits))
+
+
 def test_long_details_are_cut() -> None:
     """A panic's text may be as long as the program."""
     assert len(str(outcome.explain(Cause.CRASH, LIMITS, "x" * 10_000))) < 500
