@@ -32,7 +32,7 @@ Signature = tuple[_State, ...]
 
 
 class Files:
-    """Directories below ``root``, a path without links; without a root none can be read."""
+    """Directories below ``root``, which may be a link that moves; without a root none is read."""
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
@@ -66,8 +66,8 @@ class Files:
         """Return the directory without links, and the root that it is below."""
         if self.root is None:
             raise ValueError(f'cannot read "{dir_path}": no directory is allowed')
-        root = self.root
         try:
+            root = beneath.resolve(self.root)
             directory = find_directory(root, dir_path)
         except (OSError, ValueError) as error:
             name = cut(dir_path, _MAX_SHOWN_BYTES)

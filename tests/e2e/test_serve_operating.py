@@ -14,6 +14,7 @@ from support import builders, http_server
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script import wire
+from function_script.request.values import Object
 from function_script.server import lifecycle
 
 SLOW = builders.request(
@@ -125,6 +126,30 @@ def test_stopping_server_answers_open_calls_and_is_not_ready() -> None:
         assert not future.result().results
         assert server.stop() == 0
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
+def test_directories_of_programs_may_be_below_a_link_that_moves(tmp_path: Path) -> None:
+    """As a checkout of git-sync is: one that is old, or gone, must not be the program."""
+    link = tmp_path / "current"
+    peer: Object = {"apiVersion": builders.PEER_VERSION, "kind": "GoTemplate"}
+    own = {**peer, "apiVersion": builders.API_VERSION, "source": "FileSystem"}
+    inputs = (peer, {**own, "fileSystem": {"dirPath": "own"}})
+
+    def check_out(name: str) -> None:
+        for folder, domain in (("own", "script"), ("peer", "gotemplating")):
+            text = builders.document(name).replace("script.fn", f"{domain}.fn")
+            (tmp_path / name / folder).mkdir(parents=True)
+            (tmp_path / name / folder / "main.gotmpl").write_text(text)
+        (tmp_path / "new").symlink_to(name)
+        (tmp_path / "new").replace(link)
+
+    check_out("none")
+    flags = ("--insecure", "--program-root", str(link), "--default-source", str(link / "peer"))
+    with Server(*flags) as server, server.channel() as channel:
+        for name in ("one", "two"):
+            check_out(name)
+            for each in inputs:
+                assert list(call(channel, builders.request(each)).desired.resources) == [name]
 
 
 def test_threads_of_grpc_do_not_preempt_the_event_loop(plain_server: Server) -> None:
