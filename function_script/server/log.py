@@ -64,6 +64,7 @@ def start(*, debug: bool) -> None:
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
         ("asyncio", logging.WARNING),
         ("grpc", logging.WARNING),
+        ("opentelemetry", logging.WARNING),
     ):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

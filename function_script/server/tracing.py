@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
 from function_script.server import log
+from function_script.server.background import Background
 from function_script.server.request_record import OK, RequestRecord
 
 if TYPE_CHECKING:
@@ -90,7 +91,10 @@ class Tracing:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._provider.shutdown()
+        # While the collector does not answer, this would take half a minute.
+        closing = Background("traces", self._provider.shutdown, 0)
+        closing.submit()
+        closing.close()
 
     def observe(self, record: RequestRecord) -> None:
         """Send the span of a request that was answered just now."""

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import socket
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from e2e.serving import GOOD, NOTHING, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from support import builders, http_server
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script import wire
 from function_script.request.values import Object
@@ -206,3 +208,15 @@ def test_trace_goes_on_in_the_server(collector: Collector) -> None:
     (span,) = spans.scope_spans[0].spans
     assert (span.name, span.trace_id.hex()) == ("RunFunction", TRACE)
     assert [event.name for event in span.events] == ["worker found", "program ran"]
+
+
+def test_collector_that_is_silent_delays_the_end_by_seconds() -> None:
+    """After the 20 s of open calls, Kubernetes would kill the server."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT": "60"}
+        with Server("--insecure", env=env) as server, server.channel() as channel:
+            call(channel, GOOD)
+            start = time.monotonic()
+            assert server.stop() == 0
+            assert time.monotonic() - start < 5 + SLACK_SECONDS
