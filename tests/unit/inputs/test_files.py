@@ -95,16 +95,6 @@ def test_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
     assert parse(tmp_path, "cm").program.main.text == "two"
 
 
-def test_root_that_is_a_link_is_followed_when_it_moves(tmp_path: Path) -> None:
-    """As the checkouts of git-sync do, which remove the one before."""
-    files = Files(tmp_path / "current")
-    for name in ("one", "two"):
-        write(tmp_path / name / "robots", main__star=name)
-        (tmp_path / "new").symlink_to(name)
-        (tmp_path / "new").replace(tmp_path / "current")
-        assert files.read("robots") == {"main.star": name}
-
-
 @pytest.mark.parametrize("updates", [1, 9])
 def test_files_of_two_versions_are_never_one_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, updates: int

@@ -41,12 +41,9 @@ def test_cause_is_explained(cause: Cause) -> None:
     assert problem.hint
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(20.0, "20 s"), (1.253, "1.25 s"), (0.001, "0.001 s")]
-)
-def test_time_limit_is_written_out(seconds: float, text: str) -> None:
-    limits = EffectiveLimits(Limits(timeout_seconds=seconds))
-    assert f"its limit of {text}" in str(outcome.explain(Cause.TIMEOUT, limits))
+def test_short_time_limit_is_written_out() -> None:
+    limits = EffectiveLimits(Limits(timeout_seconds=0.001))
+    assert "its limit of 0.001 s" in str(outcome.explain(Cause.TIMEOUT, limits))
 
 
 def test_long_details_are_cut() -> None:
