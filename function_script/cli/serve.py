@@ -180,7 +180,7 @@ def serve(**flags: Unpack[ServeFlags]) -> None:
     # Workers have another current directory, so the path must be absolute.
     limits = replace(
         options.read_limits(flags),
-        default_source="" if source is None else str(source.resolve()),
+        default_source="" if source is None else str(source.absolute()),
         default_options=flags["default_options"],
     )
     flags["tls_certs_dir"] = flags["tls_server_certs_dir"] or flags["tls_certs_dir"]

@@ -25,12 +25,14 @@ _CACHE_BYTES = 64 << 20
 _MAX_CACHED_DIRECTORIES = 64
 _OUTSIDE = "it leads outside of the program root"
 
-# Path, inode, size and modification time of each file: they change when a file does.
-Signature = tuple[tuple[str, int, int, int], ...]
+# Path, inode, size, and the times of modification and of change of each file. A copy over a file
+# may leave it all but the last one, which Windows does not have.
+_State = tuple[str, int, int, int, int]
+Signature = tuple[_State, ...]
 
 
 class Files:
-    """Directories below ``root``, a path without links; without a root none can be read."""
+    """Directories below ``root``, which may be a link that moves; without a root none is read."""
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
@@ -55,7 +57,7 @@ class Files:
             texts = {name: _read_text(directory, inside, name) for name, *_ in signature}
             # Old files beside new ones are a program that nobody wrote: it may lack a resource.
             if signature == tuple(_walk(directory, inside, top)):
-                size_bytes = sum(size for _, _, size, _ in signature)
+                size_bytes = sum(size for _, _, size, *_ in signature)
                 self._cache.put(dir_path, (signature, texts), size_bytes)
                 return texts
         raise ValueError(f'cannot read "{dir_path}": its files change while they are read')
@@ -64,8 +66,8 @@ class Files:
         """Return the directory without links, and the root that it is below."""
         if self.root is None:
             raise ValueError(f'cannot read "{dir_path}": no directory is allowed')
-        root = self.root
         try:
+            root = beneath.resolve(self.root)
             directory = find_directory(root, dir_path)
         except (OSError, ValueError) as error:
             name = cut(dir_path, _MAX_SHOWN_BYTES)
@@ -73,7 +75,7 @@ class Files:
         if directory is None:
             # The same error for outside and absent: an input must not probe for paths.
             raise ValueError(f'cannot find directory "{dir_path}" below the program root')
-        return directory.resolve(), root
+        return beneath.resolve(directory), root
 
 
 def find_directory(root: Path, dir_path: str) -> Path | None:
@@ -83,7 +85,7 @@ def find_directory(root: Path, dir_path: str) -> Path | None:
     directory where an author keeps the programs.
     """
     for place in (root / dir_path, root / dir_path.lstrip("/")):
-        directory = place.resolve()
+        directory = beneath.resolve(place)
         if directory.is_relative_to(root) and directory.is_dir():
             return place
     return None
@@ -97,7 +99,7 @@ def files_below(root: str | None) -> Files:
 
 def _walk(
     directory: Path, root: Path, top: str, prefix: str = "", depth: int = 0
-) -> Iterator[tuple[str, int, int, int]]:
+) -> Iterator[_State]:
     if depth > _MAX_DEPTH:
         raise ValueError(f'cannot read "{prefix}": deeper than {_MAX_DEPTH} directories')
     try:
@@ -106,7 +108,7 @@ def _walk(
         raise ValueError(f'cannot read directory "{prefix or top}": {cause_of(error)}') from error
     for path in (directory / name for name in names if not name.startswith(".")):
         name = prefix + path.name
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        if path.is_symlink() and not beneath.resolve(path).is_relative_to(root):
             raise ValueError(f'cannot read "{name}": {_OUTSIDE}')
         try:
             status = path.stat()
@@ -115,13 +117,13 @@ def _walk(
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(path, root, top, f"{name}/", depth + 1)
         elif stat.S_ISREG(status.st_mode):
-            yield name, status.st_ino, status.st_size, status.st_mtime_ns
+            yield name, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _check_size(dir_path: str, signature: Signature) -> None:
     if len(signature) > _MAX_FILES:
         raise ValueError(f'cannot read "{dir_path}": more than {_MAX_FILES:,} files')
-    if sum(size for _, _, size, _ in signature) > _MAX_BYTES:
+    if sum(size for _, _, size, *_ in signature) > _MAX_BYTES:
         raise ValueError(f'cannot read "{dir_path}": more than {_MAX_BYTES >> 20} MiB')
 
 

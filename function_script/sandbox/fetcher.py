@@ -80,8 +80,7 @@ class Fetcher:
 
     def __init__(self, options: FetcherOptions) -> None:
         self._options = options
-        self._orders: SimpleQueue[tuple[FetchKey, Mapping[str, bytes] | None] | None]
-        self._orders = SimpleQueue()
+        self._orders = SimpleQueue[tuple[FetchKey, Mapping[str, bytes] | None] | None]()
         self._keys: dict[int, FetchKey] = {}
         self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)))
         self._process: _Process | None = _Process(options)

@@ -257,7 +257,7 @@ _SANDBOX_TEXTS = {
 
 
 def _seconds(seconds: float) -> str:
-    return f"{seconds:.2f}".rstrip("0").rstrip(".") + " s"
+    return f"{round(seconds, 2) or round(seconds, 4):g} s"
 
 
 def _size(size: int) -> str:

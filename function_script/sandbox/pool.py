@@ -10,8 +10,9 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
@@ -79,7 +80,7 @@ class PoolStats:
     retired: int = 0
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Starts with its construction, ends with the ``with`` block or ``close``."""
 
     def __init__(self, options: PoolOptions) -> None:
@@ -118,9 +119,6 @@ class Pool:
             min_idle=options.min_idle,
         )
         self.executor = Executor(options.limits, self.scheduler, self.workers, history)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

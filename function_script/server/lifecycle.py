@@ -211,7 +211,7 @@ def _read_certificates(flags: ServeFlags) -> CertificateFiles | None:
 
 
 def _pool_options(flags: ServeFlags, limits: Limits, max_bytes: int) -> PoolOptions:
-    root = None if flags["program_root"] is None else str(flags["program_root"].resolve())
+    root = None if flags["program_root"] is None else str(flags["program_root"].absolute())
     salt = _open_salt(flags, limits)
     options = PoolOptions(
         limits=replace(limits, program_root=root),

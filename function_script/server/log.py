@@ -62,8 +62,7 @@ def start(*, debug: bool) -> None:
     handler.setFormatter(_TextFormatter() if debug else _JsonFormatter())
     for name, level in (
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
-        ("asyncio", logging.WARNING),
-        ("grpc", logging.WARNING),
+        *((library, logging.WARNING) for library in ("asyncio", "grpc", "opentelemetry")),
     ):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

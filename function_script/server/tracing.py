@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from function_script import __version__
 from function_script.server import log
+from function_script.server.background import Background
 from function_script.server.request_record import OK, RequestRecord
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def build_tracing() -> Tracing:
     return Tracing(provider)
 
 
-class Tracing:
+class Tracing(AbstractContextManager["Tracing"]):
     """Makes spans of records within a ``with`` block; its end sends the last ones."""
 
     def __init__(self, provider: TracerProvider) -> None:
@@ -86,11 +88,11 @@ class Tracing:
         self._kind = trace.SpanKind.SERVER
         self._error = trace.Status(trace.StatusCode.ERROR)
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self._provider.shutdown()
+        # While the collector does not answer, this would take half a minute.
+        closing = Background("traces", self._provider.shutdown, 0)
+        closing.submit()
+        closing.close()
 
     def observe(self, record: RequestRecord) -> None:
         """Send the span of a request that was answered just now."""

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import socket
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,9 +13,10 @@ import pytest
 from e2e.serving import GOOD, NOTHING, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from support import builders, http_server
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script import wire
+from function_script.request.values import Object
 from function_script.server import lifecycle
 
 SLOW = builders.request(
@@ -127,6 +130,30 @@ def test_stopping_server_answers_open_calls_and_is_not_ready() -> None:
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
+def test_directories_of_programs_may_be_below_a_link_that_moves(tmp_path: Path) -> None:
+    """As a checkout of git-sync is: one that is old, or gone, must not be the program."""
+    link = tmp_path / "current"
+    peer: Object = {"apiVersion": builders.PEER_VERSION, "kind": "GoTemplate"}
+    own = {**peer, "apiVersion": builders.API_VERSION, "source": "FileSystem"}
+    inputs = (peer, {**own, "fileSystem": {"dirPath": "own"}})
+
+    def check_out(name: str) -> None:
+        for folder, domain in (("own", "script"), ("peer", "gotemplating")):
+            text = builders.document(name).replace("script.fn", f"{domain}.fn")
+            (tmp_path / name / folder).mkdir(parents=True)
+            (tmp_path / name / folder / "main.gotmpl").write_text(text)
+        (tmp_path / "new").symlink_to(name)
+        (tmp_path / "new").replace(link)
+
+    check_out("none")
+    flags = ("--insecure", "--program-root", str(link), "--default-source", str(link / "peer"))
+    with Server(*flags) as server, server.channel() as channel:
+        for name in ("one", "two"):
+            check_out(name)
+            for each in inputs:
+                assert list(call(channel, builders.request(each)).desired.resources) == [name]
+
+
 def test_threads_of_grpc_do_not_preempt_the_event_loop(plain_server: Server) -> None:
     """They are scheduled as batch. The event loop has the thread of the process's id."""
     policies = {
@@ -181,3 +208,15 @@ def test_trace_goes_on_in_the_server(collector: Collector) -> None:
     (span,) = spans.scope_spans[0].spans
     assert (span.name, span.trace_id.hex()) == ("RunFunction", TRACE)
     assert [event.name for event in span.events] == ["worker found", "program ran"]
+
+
+def test_collector_that_is_silent_delays_the_end_by_seconds() -> None:
+    """After the 20 s of open calls, Kubernetes would kill the server."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT": "60"}
+        with Server("--insecure", env=env) as server, server.channel() as channel:
+            call(channel, GOOD)
+            start = time.monotonic()
+            assert server.stop() == 0
+            assert time.monotonic() - start < 5 + SLACK_SECONDS

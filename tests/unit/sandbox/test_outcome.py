@@ -8,7 +8,7 @@ from function_script.request.limits import MIB, EffectiveLimits, Limits
 from function_script.sandbox import outcome
 from function_script.sandbox.outcome import Cause, ExitStatus
 
-LIMITS = EffectiveLimits(Limits(timeout_seconds=2.0, memory_bytes=256 * MIB))
+LIMITS = EffectiveLimits(Limits(timeout_seconds=0.001, memory_bytes=256 * MIB))
 EXITS = [
     # signal, peak MiB, cause; others are met by test_pool.py
     pytest.param(signal.SIGPROF, 0, Cause.TIMEOUT, id="the worker's own timer"),
@@ -39,6 +39,7 @@ def test_cause_is_explained(cause: Cause) -> None:
     (problem,) = outcome.explain(cause, LIMITS).diagnostics
     assert problem.message.startswith("cannot run the program: ")
     assert problem.hint
+    assert cause is not Cause.TIMEOUT or "its limit of 0.001 s" in problem.message
 
 
 def test_long_details_are_cut() -> None:

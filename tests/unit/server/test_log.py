@@ -79,10 +79,11 @@ def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str
     assert rest == ["    a", f"    b{GONE}[31m{GONE}{GONE}?c"]
 
 
-def test_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("library", ["asyncio", "opentelemetry.exporter"])
+def test_library_speaks_json_too(library: str, capfd: pytest.CaptureFixture[str]) -> None:
     log.start(debug=False)
-    logging.getLogger("asyncio").info("using selector")
-    logging.getLogger("asyncio").error("accept failed")
+    logging.getLogger(library).info("using selector")
+    logging.getLogger(library).error("accept failed")
     (line,) = lines(capfd)
     assert (line["level"], line["msg"]) == ("error", "accept failed")
 
