@@ -43,7 +43,6 @@ def test_failures_are_exceptions(tmp_path: Path) -> None:
         testing.render(project(tmp_path), patch={"spec": {"size": 10}})
     with pytest.raises(InputError, match='did you mean "observed"'):
         testing.render(tmp_path, observd=[])
-    # The Composition above it would render.
     with pytest.raises(InputError, match="there is no such directory"):
         testing.render(tmp_path / "nowhere")
     for key in ("expect", "request"):
