@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 from support import builders, mutation
+from support.commands import Run
 from support.paths import ROOT
 
 from function_script.cli import execute
@@ -121,3 +122,16 @@ def test_lines_of_public_templates_are_true() -> None:
         total += mutation.score(source, values, places, run, every=EVERY)
     check(total)
     assert total.literals
+
+
+EXPLAINED = [
+    pytest.param("robot-0", ': step "compose-robots"\n', id="resource"),
+    pytest.param(
+        "xr.status.conditions[0]", "a condition, whose line is not known\n", id="condition"
+    ),
+]
+
+
+@pytest.mark.parametrize(("target", "text"), EXPLAINED)
+def test_explain_of_what_is_no_field_of_a_line(target: str, text: str, run: Run) -> None:
+    assert text in run("render", ROOT / "examples/starlark-robots", "--explain", target).out

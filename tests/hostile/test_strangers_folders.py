@@ -308,6 +308,13 @@ def test_expected_documents_are_no_file_that_a_case_reads(
     assert after == before
 
 
+def test_report_does_not_replace_expected_documents(stranger: Stranger, run: Run) -> None:
+    stranger.write("one.case.yaml", "description: one\n")
+    run("test", "stranger", "--update", code=1)
+    report = run("test", "stranger", "--output-file", "stranger/one.expected.yaml", code=1)
+    assert ": a case reads it" in report.text
+
+
 @pytest.mark.parametrize("item", ["../x.yaml", "1"], ids=["refused", "wrong"])
 def test_positions_of_the_first_problems_of_a_case_are_looked_up(
     stranger: Stranger, run: Run, item: str

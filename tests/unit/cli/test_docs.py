@@ -141,7 +141,6 @@ def test_manual_has_every_annotation() -> None:
         # The names that contain a word.
         ("cidr", "\n  cidr_subnet "),
         ("external_name", "\n  get_external_name "),
-        ("annotation", "\n  setResourceNameAnnotation "),
         ("skip", "\n  skipXrValidation "),
         # Also of a word that is a name of another language.
         ("regex", "\n  regex_groups "),

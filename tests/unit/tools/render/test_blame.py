@@ -104,11 +104,6 @@ EXPLAINED = [
         id="script",
     ),
     pytest.param(
-        "xr.status.conditions[0].status",
-        'xr.status.conditions[0].status: "True"\n  <- a condition, whose line is not known\n',
-        id="condition",
-    ),
-    pytest.param(
         "script.metadata.generateName",
         'script.metadata.generateName: "shop-"\n  <- written by Crossplane, or by no step\n',
         id="of-crossplane",
@@ -119,11 +114,6 @@ EXPLAINED = [
 @pytest.mark.parametrize(("target", "expected"), EXPLAINED)
 def test_explain(target: str, expected: str, run: Run) -> None:
     assert run("render", "--explain", target).out == expected
-
-
-def test_explained_resource_is_where_it_begins(run: Run) -> None:
-    place = '\n  <- composition.yaml:37:26: step "second"\n'
-    assert place in run("render", "--explain", "script").out
 
 
 def test_explained_object_has_its_members_in_order(run: Run) -> None:
