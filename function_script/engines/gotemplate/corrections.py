@@ -678,7 +678,9 @@ SUBJECT_LAST: Final = frozenset(
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
 _NAME: Final = r"[A-Za-z_]\w*"
 # A key with a slash has dots of its own, and is the last part of a path.
-_OWN_KEY: Final = r"(?:(?<=\.labels)|(?<=\.annotations)|(?<=\.matchLabels)|(?<=\.nodeSelector))"
+_OWN_KEY: Final = "(?:%s)" % "|".join(
+    rf"(?<=\.{name})" for name in ("annotations", "context", "labels", "matchLabels", "nodeSelector")
+)
 _TOKEN: Final = re.compile(
     "|".join(
         (

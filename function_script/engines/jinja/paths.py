@@ -116,6 +116,8 @@ def _describe_holder(holder: object, path: str) -> str | None:
         return "no resource is observed yet"
     if not holder and path == "params":
         return "the input has no params"
+    if not holder and path == "context":
+        return "the context is empty"
     return f"it has {field_names.listed(_keys_of(holder), _MAX_LISTED) or 'no fields'}"
 
 

@@ -40,6 +40,10 @@ CORRECTIONS = [
     # Liquid and Handlebars
     # Go, Helm and haste
     (
+        "{{ $x := .context.apiextensions.crossplane.io/environment }}",
+        '{{ $x := index .context "apiextensions.crossplane.io/environment" }}',
+    ),
+    (
         "{{ .metadata.labels.app.kubernetes.io/name }}",
         '{{ index .metadata.labels "app.kubernetes.io/name" }}',
     ),

@@ -99,6 +99,7 @@ PATHS = [
     ("{% set d = {} %}{{ d.x }}", "d.x is undefined", "it has no fields; where it may be missing"),
     ("{{ {'a': {}}.a.b }}", "is undefined", "it has no fields; where it may be missing"),
     ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
+    ("{{ context['a/b'].c }}", 'context["a/b"] does not exist', "the context is empty; where"),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
 ]
 M = "{% macro m(alpha, beta=1) %}{{ alpha }}{{ caller() if caller }}{% endmacro %}"
