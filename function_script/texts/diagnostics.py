@@ -228,7 +228,7 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> Iterator[
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
         text = line.expandtabs(_TAB)
         visible = text[start:end]
-        if is_cut and visible:
+        if is_cut and text:
             visible = f"…{visible[1:]}"
         if end is not None and len(text) > end:
             visible = f"{visible[:-1]}…"
