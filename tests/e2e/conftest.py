@@ -1,7 +1,6 @@
 """Registries that tests start, their authorities, a server that tests leave as it is, a channel."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -62,8 +61,6 @@ def start(authority: Authority, tmp_path: Path) -> Iterator[Callable[..., Regist
 def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
     """Log in to a registry, or write a whole configuration; before that there is none."""
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    # The system's authorities, which take long to read, have signed no certificate of tests.
-    monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
 

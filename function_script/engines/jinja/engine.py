@@ -3,6 +3,7 @@
 Its functions raise FatalError only.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from types import GeneratorType
 
@@ -141,8 +142,8 @@ def _explain(
     if isinstance(error, TemplateError):
         return _RENDER + wording.reword(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
-        loops = "{% for" in (stack[-1].statement() if stack else "")
-        hint = _PAIRS if wording.is_unpacking(error) and loops else None
+        in_loop = bool(stack) and re.search(r"\bfor\b", stack[-1].statement()) is not None
+        hint = _PAIRS if in_loop and wording.is_unpacking(error) else None
         if isinstance(error, ZeroDivisionError):
             hint = "test that the divisor is not 0 first"
         return _RENDER + wording.reword(str(error)), hint, None

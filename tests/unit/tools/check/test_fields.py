@@ -344,7 +344,9 @@ CONDITIONS = {
     "starlark": script('return is_ready(get_observed(req, "a"), "%s")'),
     "starlark-getter": script('return get_condition(get_observed(req, "a"), "%s")["status"]'),
     "starlark-rule": script(
-        "rsp = response()", f'rsp.resource("net", {NETWORK_BODY}, ready_when = "condition %s")'
+        "rsp = response()",
+        f'rsp.resource("net", {NETWORK_BODY}, ready_when = "condition %s")',
+        "return rsp",
     ),
     "jinja": jinja('# {{ is_ready(get_composed_resource("a"), "%s") }}'),
     "jinja-filter": jinja('# {{ observed.resources.a.resource | is_ready("%s") }}'),
