@@ -22,6 +22,10 @@ def test_long_line_is_cut_around_the_caret() -> None:
     assert "| …" in text
 
 
+def test_line_left_of_what_is_shown_is_marked_as_cut() -> None:
+    assert "1 | …" in _frame("a" * 100 + "BAD", 101, columns=60)
+
+
 def test_long_line_without_a_terminal_has_its_caret() -> None:
     *_, text, caret = _frame("a" * 500 + "BAD", 501, columns=None)
     assert text[caret.index("^") :] == "BAD"
