@@ -4,6 +4,7 @@ Follows the Kubernetes API server, which fills in defaults before it validates. 
 objects; parts that are not schemas count as absent.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
@@ -11,6 +12,7 @@ from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.reader import child, format_path
 from function_script.request.values import Object, Value
+from function_script.texts.errors import LimitError
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
@@ -22,6 +24,9 @@ QUANTITY: Final = "x-quantity"
 TEXT: Final = "x-text"
 
 _ROOT_FIELDS: Final = ("apiVersion", "kind", "metadata")
+# Each item of a default may have defaults: a small schema can stand for more than any memory. No
+# object that Crossplane can pass on has so many.
+_MAX_DEFAULTS: Final = 1 << 22
 
 
 def properties(schema: Object) -> dict[str, Object]:
@@ -109,21 +114,35 @@ def complete(value: Object, schema: Object, *, drops_nulls: bool = True) -> Obje
     return copy
 
 
-def add_defaults(value: Value, schema: Object) -> None:
+def add_defaults(value: Value, schema: Object, room: int = _MAX_DEFAULTS) -> int:
     """Fill in the defaults of absent fields, in place.
 
-    A null counts as absent where it is not allowed and there is a default.
+    A null counts as absent where it is not allowed and there is a default. ``room`` is that for
+    defaults, as characters of JSON: it returns the rest, and raises LimitError for too many.
     """
     if isinstance(value, dict):
         for key, field in properties(schema).items():
             if field.get("default") is not None and key not in value:
+                room = _take_room(room, field["default"])
                 value[key] = objects.deep_copy(field["default"])
     for key_or_index, part, field in below(value, schema):
         item = part
         if part is None and not _is_nullable(field) and field.get("default") is not None:
+            room = _take_room(room, field["default"])
             item = objects.deep_copy(field["default"])
             cast("dict[str | int, Value]", value)[key_or_index] = item
-        add_defaults(item, field)
+        room = add_defaults(item, field, room)
+    return room
+
+
+def _take_room(room: int, default: Value) -> int:
+    rest = room - len(json.dumps(default))
+    if rest < 0:
+        raise LimitError.of(
+            f"cannot fill in the defaults of a schema: they have more than {_MAX_DEFAULTS:,} "
+            "characters"
+        )
+    return rest
 
 
 def drop_nulls(value: Value, schema: Object) -> None:

@@ -5,7 +5,6 @@ Cases expect partial objects, checks and snapshots.
 
 import difflib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Final
 from google.protobuf import json_format
 
 from function_script import documents
+from function_script.engines import regular_expressions
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.capture import responses
@@ -273,7 +273,7 @@ def _is_right(question: str, value: Value, operand: Value) -> bool:
         return False
     if question == "matches":
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return re.search(str(operand), text) is not None
+        return regular_expressions.compiled(str(operand)).search(text) is not None
     choices = operand if question == "oneOf" and isinstance(operand, list) else [operand]
     return any(objects.is_same(value, choice) for choice in choices)
 

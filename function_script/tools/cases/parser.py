@@ -3,7 +3,6 @@
 Unknown keys are mistakes, so that a typo does not disable an expectation.
 """
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from google.protobuf import json_format
 
 from function_script.documents import Document
+from function_script.engines import regular_expressions
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
@@ -339,17 +339,10 @@ def _check(fields: ObjectReader) -> tuple[str, list[tuple[str, Value]]]:
         if key == "oneOf" and not (isinstance(value, list) and value):
             fields.problems.add(fields.at(key), "must be a list that is not empty")
         if key == "matches":
-            fields.parsed(key, _pattern)
+            fields.parsed(key, regular_expressions.compiled)
             if not isinstance(value, str):
                 fields.text(key, required=True)
     return _check_path(fields), questions
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise ValueError(f"cannot read the regular expression: {error}") from error
 
 
 def _check_path(fields: ObjectReader) -> str:

@@ -13,7 +13,7 @@ from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable, Value
-from function_script.tools import manifests, structural_schema
+from function_script.tools import bounded, manifests, structural_schema
 from function_script.tools.plan.dump import UnknownError
 
 _ITEM: Final = ("k:", "v:")
@@ -172,7 +172,13 @@ def _key_name(item: Value, keys: Sequence[str], schema: Object) -> str | None:
 @lru_cache(maxsize=4096)
 def _canonical(key: str) -> str:
     """Return the name of an item in one form of JSON; another key as it is."""
-    return f"{key[:2]}{_to_json(json.loads(key[2:]))}" if key.startswith(_ITEM) else key
+    if not key.startswith(_ITEM):
+        return key
+    read = bounded.read_object if key.startswith("k") else bounded.read_json
+    try:
+        return f"{key[:2]}{_to_json(read(key[2:]))}"
+    except ValueError as error:
+        raise UnknownError(f'its managedFields have an item "{key[:64]}": {error}') from error
 
 
 def _to_json(value: Value) -> str:

@@ -2,6 +2,7 @@ import pytest
 from support.validate_helpers import obj
 
 from function_script.request.values import Object
+from function_script.texts.errors import LimitError
 from function_script.tools import structural_schema
 
 DEFAULTS = {
@@ -42,6 +43,15 @@ def test_default_is_not_shared() -> None:
     structural_schema.add_defaults(first, schema)
     structural_schema.add_defaults(second, schema)
     assert first["a"] is not second["a"]
+
+
+def test_defaults_in_defaults_are_bounded() -> None:
+    """Five levels of 20 items are 3.2 million, of 2 KB of schema."""
+    schema: Object = {}
+    for _ in range(5):
+        schema = obj(a={"default": [{}] * 20, "items": schema})
+    with pytest.raises(LimitError, match="cannot fill in the defaults of a schema"):
+        structural_schema.add_defaults({}, schema)
 
 
 UNKNOWN = {

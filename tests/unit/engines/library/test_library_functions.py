@@ -148,6 +148,7 @@ ERRORS = [
     ("duration_seconds('5')", "invalid duration '5' (example: 1h30m)"),
     ("duration_seconds('٣s')", "invalid duration '٣s'"),
     ("duration_seconds('')", "invalid duration ''"),
+    (f"duration_seconds('{'1s' * 101}')", "invalid duration '1s1s"),
     ("quantity('1KB')", "'1KB' is no quantity such as 500m or 1Gi"),
 ]
 

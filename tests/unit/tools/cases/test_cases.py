@@ -66,6 +66,10 @@ PASSING = {
     "exists": "expect: {checks: [{path: resources.user, exists: false}]}",
     "matches": "expect: {checks: [{path: xr.metadata.name, matches: '^de.o$'}]}",
     "matches-at-the-end-of-a-long-value": "expect: {checks: [{path: xr, matches: '}$'}]}",
+    "matches-without-backtracking": f"""
+        patch: {{spec: {{text: {"x" * 60}}}}}
+        expect: {{checks: [{{path: xr.spec.text, matches: '^(x+x+)+y|x$'}}]}}
+        """,
     "one-of": "expect: {checks: [{path: status.runs, oneOf: [1, 2]}]}",
     "several-questions": "expect: {checks: [{path: status.runs, exists: true, matches: '1'}]}",
 }

@@ -62,7 +62,7 @@ MISTAKES = {
         [
             "1:19 expect.checks[0]: must ask something: equals, exists, matches, oneOf",
             "1:50 expect.checks[1].exists: must be a boolean, not an integer",
-            "1:61 expect.checks[1].matches: cannot read the regular expression",
+            "1:61 expect.checks[1].matches: pattern: missing )",
             "1:75 expect.checks[1].oneOf: must be a list that is not empty",
         ],
     ),

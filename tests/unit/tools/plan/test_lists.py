@@ -102,6 +102,12 @@ def test_new_item_with_an_unknown_key_is_unknown(plan: Plan) -> None:
     assert 'unknown: an item of "spec.rules" has no key that is known' in printed
 
 
+@pytest.mark.parametrize("key", ["k:{", "k:1", "v:", 'k:{"a":' + "[" * 5_000])
+def test_item_that_cannot_be_read_makes_its_xr_unknown(plan: Plan, key: str) -> None:
+    plan.change(("size: 1\n", f"size: 1\n{RULES}"))
+    assert 'unknown: its managedFields have an item "' in plan(xr(count=1), live({key: ITEM}))
+
+
 def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:
     old = COMPOSITION.replace("size: 1\n", "size: 1\n          rules: [a, b]\n")
     plan.change(("[a, b]", "[a]"), before=old)
