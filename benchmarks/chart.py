@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT = 760, 400, 70, 40, 480, 300
 _COLORS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#475569")
 _MAX_OBSERVED = 500
+# The servers of an older build, which are measured for `RESULTS.md` alone.
+_OLDER = "prev-"
 
 
 def draw(rows: list[dict[str, object]], path: Path) -> None:
@@ -22,7 +24,7 @@ def draw(rows: list[dict[str, object]], path: Path) -> None:
     low, high = math.floor(math.log10(min(costs))), math.ceil(math.log10(max(costs)))
     parts = [_grid(low, high)]
     for index, (name, points) in enumerate(sorted(lines.items())):
-        color = _COLORS[index % len(_COLORS)]
+        color = _COLORS[index]
         places = [(_x(observed), _y(cost, low, high)) for observed, cost in sorted(points)]
         path_text = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(
@@ -46,6 +48,7 @@ def _lines(rows: list[dict[str, object]]) -> dict[str, list[tuple[int, float]]]:
         row
         for row in rows
         if row["clients"] == clients and row["new"] and not row["few"] and row["observed"]
+        if not str(row["server"]).startswith(_OLDER)
     ]
     lines: dict[str, dict[int, float]] = {}
     for row in sorted(chosen, key=lambda row: int(str(row["produced"]))):

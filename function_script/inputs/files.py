@@ -56,7 +56,7 @@ class Files:
             _check_size(dir_path, signature)
             texts = {name: _read_text(directory, inside, name) for name, *_ in signature}
             # Old files beside new ones are a program that nobody wrote: it may lack a resource.
-            if signature == tuple(_walk(directory, inside, top)):
+            if signature == tuple(islice(_walk(directory, inside, top), _MAX_FILES + 1)):
                 size_bytes = sum(size for _, _, size, *_ in signature)
                 self._cache.put(dir_path, (signature, texts), size_bytes)
                 return texts

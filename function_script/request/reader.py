@@ -203,6 +203,8 @@ class ObjectReader:
 
 def text_hint(value: Value) -> str:
     """Return the hint for a value where a text is needed."""
+    if value is None:
+        return "leave the key out, or give it a text"
     is_nested = isinstance(value, (dict, list))
     return "make one text of it" if is_nested else "quote the value, or make it a text"
 

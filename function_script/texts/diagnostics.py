@@ -223,12 +223,11 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> Iterator[
             # The span comes into the middle, so that text is around it on both sides.
             start = max(0, column - room // 2)
         end = start + room
-    is_cut = excerpt.first_column > 1 or start > 0
     yield f"{'':{margin}} |", "", False
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
         text = line.expandtabs(_TAB)
         visible = text[start:end]
-        if is_cut and visible:
+        if text and (excerpt.first_column > 1 or start > 0):
             visible = f"…{visible[1:]}"
         if end is not None and len(text) > end:
             visible = f"{visible[:-1]}…"

@@ -106,6 +106,7 @@ def main(req):
     [
         'rsp.resource("a", {"spec": vpc["status"]["id"]})',
         'id = vpc["status"]["id"]; rsp.resource("a", {"spec": id})',
+        'v = req["observed"]["resources"].get("vpc", {}); rsp.resource("a", {"spec": v["status"]})',
         'id = "x-" + get_observed(req, "vpc", "status.id"); rsp.resource("a", {"spec": id})',
     ],
 )

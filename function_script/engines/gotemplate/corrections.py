@@ -678,13 +678,14 @@ SUBJECT_LAST: Final = frozenset(
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
 _NAME: Final = r"[A-Za-z_]\w*"
 # A key with a slash has dots of its own, and is the last part of a path.
-_OWN_KEY: Final = r"(?:(?<=\.labels)|(?<=\.annotations)|(?<=\.matchLabels)|(?<=\.nodeSelector))"
+_HOLDERS: Final = ("annotations", "context", "labels", "matchLabels", "nodeSelector")
+_OWN_KEY: Final = "|".join(rf"(?<=\.{name})" for name in _HOLDERS)
 _TOKEN: Final = re.compile(
     "|".join(
         (
             r'(?P<string>"(?:[^"\\\n]|\\.)*"|`[^`]*`)',
             r"(?P<quoted>'(?:[^'\\\n]|\\.)*')",
-            rf"(?P<key>{_OWN_KEY}\.[\w-]+(?:\.[\w-]+)*/[\w.-]+)",
+            rf"(?P<key>(?:{_OWN_KEY})\.[\w-]+(?:\.[\w-]+)*/[\w.-]+)",
             rf"(?P<dashed>\.{_NAME}(?:-[A-Za-z_]\w*|-\d\w*[A-Za-z_]\w*)+)",
             rf"(?P<field>\.{_NAME})",
             rf"(?P<variable>(?:(?<![\w)\]])\.)?\${_NAME}|\$)",

@@ -161,10 +161,8 @@ _CHARACTERS: Final = {
     "-": 'a name has letters, digits and _: write index MAP "NAME" for others',
     "?": "a field that may be missing: test it with if or with, or use dig",
 }
-_DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
 _MAX_KEYWORD: Final = 5
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
-_BRACE: Final = "a value in an action has no braces of its own"
 # An unexpected token, or any, and what the parser was reading, where it matters.
 _UNEXPECTED: Final = {
     ("range", ""): "range is a block: set the variable inside of it with =",
@@ -173,7 +171,7 @@ _UNEXPECTED: Final = {
     ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
     (",", ""): "arguments have blanks between them, no commas",
-    ("{", ""): _BRACE,
+    ("{", ""): "a value in an action has no braces of its own",
     ("/", "command"): "a comment is {{/* TEXT */}}",
     ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
@@ -199,7 +197,7 @@ def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> st
         case Code.FUNCTION_UNKNOWN:
             return _function_hint(name, source, position)
         case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
-            return _DASH_IN_VARIABLE
+            return "the name of a variable has letters, digits and _ only"
         case Code.BAD_CHARACTER:
             return _CHARACTERS.get(name)
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):

@@ -298,6 +298,7 @@ def _run_hint(error: Exception, templates: Iterable[str]) -> str | None:
         return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
     if error.code is Code.CONSTANT_QUOTED:
         return f"write {name}"
-    if error.code is Code.WRONG_COUNT and name in registry.FUNCTIONS:
-        return f"{name} takes {registry.FUNCTIONS[name].parameters or 'nothing'}; {_ARITY}"
+    function = registry.OWN_FUNCTIONS.get(name) or registry.FUNCTIONS.get(name)
+    if error.code is Code.WRONG_COUNT and function is not None:
+        return f"{name} takes {function.parameters or 'nothing'}; {_ARITY}"
     return error.code.hint

@@ -114,9 +114,8 @@ def _describe_holder(holder: object, path: str) -> str | None:
         return None
     if not holder and path == missing_values.OBSERVED:
         return "no resource is observed yet"
-    if not holder and path == "params":
-        return "the input has no params"
-    return f"it has {field_names.listed(_keys_of(holder), _MAX_LISTED) or 'no fields'}"
+    names = field_names.listed(_keys_of(holder), _MAX_LISTED)
+    return f"it has {names}" if names else f"{path.lstrip('.')} is empty"
 
 
 def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str) -> str | None:

@@ -240,9 +240,9 @@ def find(
         for finding in branches.find_unreached():
             doubts.setdefault(finding.place, finding)
         report.findings += _find_misspelt_resources(subject, runtimes, results.values(), places)
-    report.unreached += (
-        finding for place, finding in doubts.items() if place not in reported | places
-    )
+    # A warning of the text may leave a run to fail for another reason.
+    reported |= {each.place for each in static if each.severity == "error"}
+    report.unreached += (finding for place, finding in doubts.items() if place not in reported)
 
 
 def _find_left_out(

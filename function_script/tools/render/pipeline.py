@@ -153,8 +153,14 @@ def _build_request(
         what, at = f'the input of step "{step.name}"', format_path(step.input_path)
         messages.write_struct(request.input, step.input, what, at=at)
     for name, (namespace, secret) in step.credentials.items():
-        data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
-        request.credentials[name].credential_data.data.update(data)
+        value = source.store.find("v1", "Secret", namespace, secret)
+        if value is None:
+            problem = f"there is no Secret {namespace}/{secret}"
+            raise InputError.of(
+                f'cannot give step "{step.name}" its credentials "{name}": {problem}',
+                hint="write it into credentials.yaml, or into a file of --function-credentials",
+            )
+        request.credentials[name].credential_data.data.update(messages.secret_data(value))
     # The requirements of a step in the Composition are fetched before its first call.
     for name, selector in step.resources.items():
         request.required_resources[name].CopyFrom(source.fetch(selector))
@@ -163,16 +169,6 @@ def _build_request(
     # Once for all calls of the step: the tag does not change with what is fetched for it.
     messages.sign(request)
     return request
-
-
-def _credentials(step: Step, name: str, secret: Object | None) -> dict[str, bytes]:
-    if secret is None:
-        raise InputError.of(
-            f'cannot give step "{step.name}" its credentials "{name}": there is no such Secret',
-            hint="render and krm take Secrets from --function-credentials, test and the playground "
-            "from credentials.yaml",
-        )
-    return messages.secret_data(secret)
 
 
 def _fatal_error(step: Step, reply: StepResponse, text: str) -> PipelineError:

@@ -84,16 +84,12 @@ def _read_api(document: Document) -> apis.Api:
     if owner:
         raise _error(document, ("kind",), f"{kind} of {api_version} is a kind of {owner} itself")
     api = apis.Api(kind=kind, group=group, version=version)
-    problems = apis.find_problems(api)
+    problems = [
+        author_positions.locate(problem, document, ("kind" if name == "kind" else "apiVersion",))
+        for name, problem in apis.find_problems(api).items()
+    ]
     if problems:
-        raise InputError(
-            *(
-                author_positions.locate(
-                    problem, document, ("kind" if name == "kind" else "apiVersion",)
-                )
-                for name, problem in problems.items()
-            )
-        )
+        raise InputError(*problems)
     return api
 
 

@@ -43,6 +43,7 @@ REFUSED = {
         resource("batch/v1", "CronJob", spec={"jobTemplate": {"spec": TEMPLATE}}),
         f"spec.jobTemplate.spec.template.spec.{ENV}: {NUMBER}",
     ),
+    "null": (resource("v1", "A", metadata={"annotations": {"a": None}}), "leave the key out"),
     "type that is no text": (resource("v1", ["a"], data={"a": 1}), "kind: must be a string"),
 }  # fmt: skip
 ACCEPTED = {

@@ -34,7 +34,8 @@ def test_short_line_is_whole() -> None:
 
 
 def test_narrow_terminal_has_room_for_the_caret() -> None:
-    *_, text, caret = _frame("a" * 100 + "BAD", 101, columns=1)
+    *_, above, text, caret = _frame("a" * 100 + "BAD", 101, columns=1)
+    assert above == "1 | …"
     assert text[caret.index("^") :].startswith("BAD")
 
 

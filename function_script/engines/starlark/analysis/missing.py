@@ -135,7 +135,7 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
     """Return the first key of a path that is not there, and that has the name of an absent one."""
     condition: Readable = {CONDITION: dict.fromkeys(CONDITION_FIELDS, "")}
     values = [condition if path[0] == CONDITION else request]
-    parent = ""
+    parent, missing = "", None
     for key in path:
         if not isinstance(key, str):
             if parent.endswith(".items[].resource"):
@@ -152,8 +152,11 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
             continue
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
-        if lacking and absent in {"", key}:
-            return _describe(parent or _REQUEST, key, list(lacking[0]))
+        if lacking:
+            missing = _describe(parent or _REQUEST, key, list(lacking[0]))
+        # Below a default, as that of get("network", {}), the cause is the key that has it.
+        if missing is not None and absent in {"", key} and (lacking or not values):
+            return missing
         values = [each[key] for each in values if isinstance(each, Mapping) and key in each]
         parent = f"{parent}.{key}" if parent else key
     return None

@@ -39,6 +39,7 @@ CORRECTIONS = [
     ('{{ replace(.x, "a", "b") }}', '{{ replace "a" "b" .x }}'),
     # Liquid and Handlebars
     # Go, Helm and haste
+    ("{{ $x := .context.a.io/b }}", '{{ $x := index .context "a.io/b" }}'),
     (
         "{{ .metadata.labels.app.kubernetes.io/name }}",
         '{{ index .metadata.labels "app.kubernetes.io/name" }}',

@@ -38,6 +38,7 @@ CASES = (
     ("{{ break }}", "only a range can be left"),
     ("{{ continue }}", "only a range has turns"),
     ('{{ join "," }}', "join takes string any"),
+    ('{{ setExternalNameAnnotation "a" 1 }}', "setExternalNameAnnotation takes string"),
     ("{{ while .a }}", "there is no while"),
     ("{{ region }}", "a field begins with a dot"),
     ("{{ var.region }}", "a field begins with a dot"),

@@ -96,9 +96,10 @@ PATHS = [
     ("{{ nope }}", "nope is undefined", None),
     ("{{ obsrved.x }}", "obsrved.x is undefined (obsrved does not exist)", '"observed"'),
     ("{{ get_composite_resource().speck.x }}", "observed.composite.resource.speck.x", '"spec"'),
-    ("{% set d = {} %}{{ d.x }}", "d.x is undefined", "it has no fields; where it may be missing"),
-    ("{{ {'a': {}}.a.b }}", "is undefined", "it has no fields; where it may be missing"),
+    ("{% set d = {} %}{{ d.x }}", "d.x is undefined", "d is empty; where it may be missing"),
+    ("{{ {'a': {}}.a.b }}", "is undefined", "a is empty; where it may be missing"),
     ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
+    ("{{ context['a/b'].c }}", 'context["a/b"] does not exist', "context is empty; where"),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
 ]
 M = "{% macro m(alpha, beta=1) %}{{ alpha }}{{ caller() if caller }}{% endmacro %}"

@@ -600,6 +600,13 @@ def test_error_of_a_run_stands_beside_a_warning_of_its_line(tmp_path: Path, run:
     assert "1 error, 1 warning" in report
 
 
+def test_end_of_a_run_is_listed_beside_a_warning_of_its_line(tmp_path: Path, run: Run) -> None:
+    file = _place(tmp_path, _GO, '{{ set .context "a" 1 }}\n' + _CONFIG.removeprefix("---\n"))
+    report = run("check", file).out
+    assert "warning: set changes the map and prints it" in report
+    assert ": a run ended here: cannot read document 1" in report
+
+
 _NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 _PEER_DOCUMENT = f"""\
 ---

@@ -183,7 +183,7 @@ def test_credentials_come_from_secrets() -> None:
 def test_missing_credentials_are_told() -> None:
     reference: Object = {"namespace": "system", "name": "keys"}
     step: Object = {"credentials": [{"name": "cloud", "source": "Secret", "secretRef": reference}]}
-    with pytest.raises(InputError, match='its credentials "cloud": there is no such Secret'):
+    with pytest.raises(InputError, match='its credentials "cloud": there is no Secret system/keys'):
         run(script(), step)
 
 
