@@ -140,7 +140,6 @@ def test_manual_has_every_annotation() -> None:
         ("foreach", "\n  in Jinja as a tag: write {% for item in list %}\n"),
         # The names that contain a word.
         ("cidr", "\n  cidr_subnet "),
-        ("external_name", "\n  get_external_name "),
         ("skip", "\n  skipXrValidation "),
         # Also of a word that is a name of another language.
         ("regex", "\n  regex_groups "),
