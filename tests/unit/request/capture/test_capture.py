@@ -134,9 +134,9 @@ def test_value_derived_from_a_secret_is_reported_to_differ(tmp_path: Path) -> No
     program = PASSED_ON.replace('"count": 2', '"count": len(key)')
     step = builders.starlark(program, credentials=["api"])
     verdict = replayed(captured(builders.request(step, credentials=WITH_JSON)), tmp_path)
-    (problem,) = verdict.problems
-    assert problem.diagnostic.message == "resources.t.spec.count: expected 11, found 9"
-    assert problem.diagnostic.notes == (
+    ((problem, _),) = verdict.problems
+    assert problem.message == "resources.t.spec.count: expected 11, found 9"
+    assert problem.notes == (
         "2 secrets of this request are redacted: what is made of them differs",
     )
 

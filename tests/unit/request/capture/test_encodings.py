@@ -115,7 +115,7 @@ def test_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path
     text = captured(builders.request(step, credentials=with_secret(secret)))
     assert "hunter2" not in text.lower()
     verdict = replayed(text, tmp_path)
-    assert [problem.diagnostic.message for problem in verdict.problems] == []
+    assert [problem.message for problem, _ in verdict.problems] == []
     assert verdict.status is Status.PASSED
 
 

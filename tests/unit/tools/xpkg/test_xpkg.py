@@ -207,7 +207,7 @@ def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
 
 
 def test_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no directory .*run the command in the project"):
+    with pytest.raises(InputError, match=r"no directory .*run it in the project's"):
         packed(tmp_path / "package", tmp_path, None)
 
 
