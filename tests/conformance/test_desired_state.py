@@ -51,6 +51,9 @@ def test_removal_of_the_old_name_leaves_the_moved_object(moving: Object) -> None
         assert "old" in desired(run(moving, {"old": entry}, desired={"resources": earlier}))
 
 
+FALSE, TRUE = "READY_FALSE", "READY_TRUE"
+
+
 def follow(*steps: Object, exist: str = "") -> Object:
     """The response of the last step, behind one whose `b` waits for its `a`."""
     exists = {name: observed(status=READY) for name in exist}
@@ -61,9 +64,9 @@ def follow(*steps: Object, exist: str = "") -> Object:
     for each in (first, *steps):
         state = response.get("desired", {})
         # Crossplane calls a step again with what it requires, and with its own context.
-        for _ in range(2):
+        for required_resources in ({}, {"r": {}}) if each is first else ({},):
             parts = {"desired": state, "context": response.get("context", {})}
-            response = run(each, exists, required_resources={"r": {}}, **parts)
+            response = run(each, exists, required_resources=required_resources, **parts)
     return response
 
 
@@ -76,3 +79,21 @@ def test_dependency_on_what_an_earlier_step_withholds_waits_too(language: str) -
     assert str(condition(response)["message"]).startswith("Waiting: c for b")
     assert set(desired(follow(behind, exist="a"))) == {"a", "b"}
     assert set(desired(follow(behind, exist="ab"))) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_part_of_what_an_earlier_step_withholds_is_not_created(language: str) -> None:
+    """It would lack what the earlier step states; a script states the whole of a resource."""
+    part = step(language, {"b": {}})
+    response = follow(part)
+    assert set(desired(response)) == ({"a", "b"} if language == "starlark" else {"a"})
+    assert response["desired"]["composite"] == {"ready": FALSE}  # type: ignore[index,call-overload] # objects
+    assert set(desired(follow(part, exist="a"))) == {"a", "b"}
+    assert set(desired(follow(part, exist="b"))) == {"a", "b"}
+
+
+def test_xr_is_not_ready_while_an_earlier_step_withholds_a_resource() -> None:
+    ready = starlark('def main(req):\n    return {"desired": {"composite": {"ready": True}}}')
+    for exist, readiness in (("", FALSE), ("a", TRUE), ("b", TRUE)):
+        response = follow(ready, exist=exist)
+        assert response["desired"]["composite"] == {"ready": readiness}  # type: ignore[index,call-overload] # objects

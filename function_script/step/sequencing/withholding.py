@@ -39,7 +39,9 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     resource that exists and may not or cannot be kept.
     """
     has_policies = contribution.deferred or contribution.policy_spans
-    if (step.readiness is None and not has_policies) or contribution.is_fatal:
+    earlier = find_context(request, _CONTEXT_KEY)
+    withheld = {str(name) for name in earlier} if isinstance(earlier, list) else set[str]()
+    if not (step.readiness or has_policies or withheld) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
     is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
@@ -54,8 +56,6 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     existing = {name: _keep_existing(each, name, options, cluster) for name, each in waiting}
     contribution = replace(contribution, composed={**contribution.composed, **existing})
     cluster.composed = contribution.composed
-    earlier = find_context(request, _CONTEXT_KEY)
-    withheld = {str(name) for name in earlier} if isinstance(earlier, list) else set[str]()
     graph = dependencies.read(contribution, _desired_names(contribution, cluster, withheld))
     if graph and (request.observed is None or request.observed.composite is None):
         raise DocumentError.of(
@@ -71,8 +71,12 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for name, waiting_for in unmet.items():
         reason = f"for {', '.join(each.text for each in waiting_for)}"
         blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
+    # Called again with what it requires, the step takes what it withheld itself for another one's.
+    is_first_call = not (contribution.resources or contribution.schemas or _has_answers(request))
+    parts = [name for name in withheld if is_first_call and _is_part(name, cluster)]
+    blocked += [Blocked(name, "in an earlier step") for name in sorted(parts) if name not in unmet]
 
-    composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
+    composed = {**contribution.composed, **dict.fromkeys([*unmet, *parts], _NOTHING)}
     # After the withheld ones are out, and before Usages, which state their own readiness.
     composed |= _judge_all(composed, options, cluster)
     protecting, unprotected = usages.compose(graph, options, cluster)
@@ -81,7 +85,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     contribution = replace(
         contribution, composed=composed, results=(*contribution.results, *unprotected)
     )
-    if blocked:
+    is_ready = contribution.composite.ready == enums.READY_TRUE
+    if blocked or (is_ready and withheld - cluster.earlier.keys() - composed.keys()):
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
         contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
     if names := {*unmet, *dict(waiting)}:
@@ -106,6 +111,20 @@ def _desired_names(
     removed = {name for name, entry in composed.items() if entry.resource is None}
     deferred = {each.name for each in contribution.deferred if each.name}
     return {*cluster.earlier, *withheld, *composed} - removed | deferred
+
+
+def _has_answers(request: wire.Request) -> bool:
+    return bool(request.required_resources or request.extra_resources or request.required_schemas)
+
+
+def _is_part(name: str, cluster: ClusterState) -> bool:
+    """Report whether this step adds to a resource that an earlier one withholds.
+
+    The part would be created alone, before its time.
+    """
+    entry = cluster.composed.get(name)
+    is_added = entry is not None and entry.resource is not None and not entry.replace
+    return is_added and name not in cluster.earlier and not cluster.exists(name)
 
 
 def _keep_existing(
