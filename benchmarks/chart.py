@@ -24,7 +24,7 @@ def draw(rows: list[dict[str, object]], path: Path) -> None:
     low, high = math.floor(math.log10(min(costs))), math.ceil(math.log10(max(costs)))
     parts = [_grid(low, high)]
     for index, (name, points) in enumerate(sorted(lines.items())):
-        color = _COLORS[index]
+        color = _COLORS[index % len(_COLORS)]
         places = [(_x(observed), _y(cost, low, high)) for observed, cost in sorted(points)]
         path_text = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(

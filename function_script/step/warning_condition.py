@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from function_script import wire
 from function_script.contribution import Contribution
 from function_script.request import objects
-from function_script.request.request import has_unanswered, view_object
+from function_script.request.request import find_context, has_unanswered, view_object
 from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import cut
 from function_script.wire import enums
@@ -106,9 +106,7 @@ class _ContextEntry(NamedTuple):
 
 def _read_entry(request: wire.Request) -> _ContextEntry | None:
     """Return what earlier steps have put into the context; None without one."""
-    if not _has_entry(request) or request.context is None:
-        return None
-    value = wire.decode_field(request.context, CONTEXT_KEY)
+    value = find_context(request, CONTEXT_KEY) if _has_entry(request) else None
     lines = objects.find_path(value, ("sections",))
     positions = objects.find_path(value, ("positions",))
     if not isinstance(lines, str) or not isinstance(positions, dict):

@@ -53,9 +53,9 @@ def text_of(mistake: Mistake) -> str:
 
 
 def problems_of(mistake: Mistake, text: str) -> list[Diagnostic]:
-    """What a run and all analyses of `check` say of a mistake's program."""
+    """The problems that a run and all analyses of `check` report of a mistake's program."""
     language = LANGUAGES[LANGUAGE_OF[mistake.id]]
-    # What is remembered of a program goes by its identity.
+    # Caches of programs have their identity as the key.
     program = Program(main=Source(name="program", text=text))
     observed = {"composite": {"resource": XR}, "resources": {}}
     parts = dict.fromkeys(("context", "required_resources", "extra_resources"), dict)

@@ -50,7 +50,7 @@ def sources(text: str) -> Sources:
 
 
 def repeated(call: Callable[[], object]) -> Callable[[], None]:
-    """What calls three times: once is too short for the clock."""
+    """A function that calls three times: one call is too short for the clock."""
 
     def repeat() -> None:
         for _ in range(3):

@@ -680,8 +680,11 @@ def _operands(script: _Script) -> Iterator[Finding]:
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
             continue
         absent = left if one == NONE else right if two == NONE else None
-        hint = _operand_hint(script, operator, (one, two), node)
-        hint = _needed_hint(absent, script) if absent else hint
+        hint = (
+            _needed_hint(absent, script)
+            if absent
+            else _operand_hint(script, operator, (one, two), node)
+        )
         # Below a number, what is missing is a list and no key.
         if operator in {"in", "[]"} and absent:
             below = None if "int" in {one, two} else GET_VALUE

@@ -136,7 +136,7 @@ _YEAR = "the year is out of range, which is 0 to 9999"
         # The years 0 to 9999 are those that Go's layouts can read.
         pytest.param('date "2006" 999999999999999', _YEAR, id="seconds"),
         pytest.param('dateModify "48h" (toDate "2006-01-02" "9999-12-31")', _YEAR, id="moved"),
-        # What Go does, and no public template uses.
+        # Go does this, and no public template uses it.
         pytest.param('printf "%#v" "a"', "%#v is not supported", id="a value in Go's syntax"),
         pytest.param('printf "%b" 1.5', "%b of a number with a fraction", id="bits"),
         pytest.param('printf "%#x" 5', "%#x is not supported", id="a prefix"),
