@@ -110,7 +110,8 @@ def test_resource_that_a_step_withholds_only_until_its_requirement_is_answered_i
     """The step's own context comes back with the answer, and goes on to later steps."""
     asking = starlark(
         "def main(req):\n"
-        '    rsp = response()\n    rsp.ready(True)\n    rsp.require("r", "v1", "A", match_labels = {})\n'
+        "    rsp = response()\n    rsp.ready(True)\n"
+        '    rsp.require("r", "v1", "A", match_labels = {})\n'
         '    body = {"apiVersion": "v1", "kind": "A"}\n'
         '    if get_required(req, "r") == None:\n'
         '        rsp.resource("a", body)\n        rsp.resource("b", body, depends_on = ["a"])\n'
