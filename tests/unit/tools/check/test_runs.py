@@ -1,4 +1,7 @@
-"""`check` finds mistakes by runs: each row is one, in the languages in which it can occur."""
+"""`check` finds mistakes by runs: each row is one, in any of the languages.
+
+The place of a failure is that of `render`, which tests/diagnostics has for each language.
+"""
 
 import json
 import re
@@ -117,13 +120,8 @@ _POD_OBJECT = (
 
 
 def _mistake(name: str, text: str, **programs: str) -> list[object]:
-    """Rows of a mistake: ``text`` is of its line, in the programs of each language.
-
-    The template is a program of both languages of templates.
-    """
+    """Rows of a mistake: ``text`` is of its line, in the programs of one or more languages."""
     kinds = {"go": _GO, "jinja": _JINJA, "starlark": _STARLARK}
-    if template := programs.pop("template", None):
-        programs |= {"go": template, "jinja": template}
     return [
         pytest.param(kinds[language], text, program, id=f"{name}-{kinds[language]}")
         for language, program in programs.items()
@@ -131,7 +129,7 @@ def _mistake(name: str, text: str, **programs: str) -> list[object]:
 
 
 MISTAKES = [
-    *_mistake("list-for-a-text", "x: []", template=_CONFIG.replace('"1"', "[]")),
+    *_mistake("list-for-a-text", "x: []", go=_CONFIG.replace('"1"', "[]")),
     *_mistake(
         "optional-number",
         "count",
@@ -142,15 +140,11 @@ MISTAKES = [
     *_mistake(
         "optional-object",
         "mode",
-        go=_CONFIG + "  y: {{ $spec.network.mode }}\n",
         jinja=_CONFIG + "  y: {{ spec.network.mode }}\n",
-        starlark=_script(_config('spec["network"]["mode"]')),
     ),
     *_mistake(
         "optional-list",
         "tags",
-        go=_CONFIG + '{{- range $spec.tags }}\n  {{ . }}: "1"\n{{- end }}\n',
-        jinja=_CONFIG + '{% for tag in spec.tags %}\n  {{ tag }}: "1"\n{% endfor %}\n',
         starlark=_script(_config('",".join([tag for tag in spec["tags"]])')),
     ),
     *_mistake(
@@ -159,64 +153,47 @@ MISTAKES = [
         go=_CONFIG
         + '{{- if hasKey $spec "ports" }}\n  y: {{ (index $spec.ports 0).port | quote }}\n'
         "{{- end }}\n",
-        jinja=_CONFIG + "{% if spec.ports is defined %}\n  y: {{ spec.ports[0].port | string }}\n"
-        "{% endif %}\n",
-        starlark=_script('if "ports" in spec:', "    " + _config('str(spec["ports"][0]["port"])')),
     ),
     *_mistake(
         "enum-without-entry",
         "size",
-        jinja=_CONFIG + '  y: {{ {"small": "1"}[spec.size] }}\n',
         starlark=_script(_config('{"small": "1"}[spec["size"]]')),
     ),
     *_mistake(
         "division-by-zero",
         "count",
-        go=_CONFIG + '{{- if hasKey $spec "count" }}\n'
-        "  y: {{ div 10 $spec.count | quote }}\n{{- end }}\n",
         jinja=_CONFIG + "{% if spec.count is defined %}\n"
         "  y: {{ (10 // spec.count) | string }}\n{% endif %}\n",
-        starlark=_script('if "count" in spec:', "    " + _config('str(10 // spec["count"])')),
     ),
     *_mistake(
         "misspelt-in-a-branch",
         "replcas",
         go=_WORKLOAD + _POD + '{{- if eq $spec.size "large" }}\n  replcas: 1\n{{- end }}\n',
-        jinja=_WORKLOAD + _POD + '{% if spec.size == "large" %}\n  replcas: 1\n{% endif %}\n',
-        starlark=_script(
-            'extra = {"replcas": 1} if spec["size"] == "large" else {}',
-            _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
-        ),
     ),
     *_mistake(
         "status-field-unknown",
         "adress",
-        template=_STATUS + "  adress: x\n" + _CONFIG,
+        jinja=_STATUS + "  adress: x\n" + _CONFIG,
         starlark=_script('rsp.set_status("adress", "x")'),
     ),
     *_mistake(
         "status-of-another-type",
         "address",
-        template=_STATUS + "  address: 5\n" + _CONFIG,
-        starlark=_script('rsp.set_status("address", 5)'),
+        go=_STATUS + "  address: 5\n" + _CONFIG,
     ),
     *_mistake(
         "word-that-is-a-boolean",
         "region",
         go=_WORKLOAD + _POD + "        env:\n        - name: {{ $spec.region }}\n",
-        jinja=_WORKLOAD + _POD + "        env:\n        - name: {{ spec.region | safe }}\n",
     ),
     *_mistake(
         "number-in-a-list-in-brackets",
         "env",
-        go=_WORKLOAD + _POD + "        env: [{name: A, value: {{ $spec.count }}}]\n",
         jinja=_WORKLOAD + _POD + "        env: [{name: A, value: {{ spec.count }} }]\n",
     ),
     *_mistake(
         "version-that-is-a-number",
         "subdomain",
-        go=_WORKLOAD + _POD + "      subdomain: {{ $spec.version }}\n",
-        jinja=_WORKLOAD + _POD + "      subdomain: 1.10\n",
         starlark=_script(
             'pod = {"containers": [{"name": "app", "image": "app"}]}',
             'pod["subdomain"] = 1.10',
@@ -228,48 +205,31 @@ MISTAKES = [
         "version-of-a-crd-that-is-a-number",
         "engineVersion",
         go=_DATABASE + "  engineVersion: {{ $spec.engine }}\n",
-        jinja=_DATABASE + "  engineVersion: 16\n",
-        starlark=_script(
-            'database = {"apiVersion": "example.org/v1", "kind": "Database", '
-            '"spec": {"engineVersion": 16}}',
-            'rsp.resource("database", database)',
-        ),
-    ),
-    *_mistake(
-        "variable-that-is-a-number",
-        "engine",
-        go=_WORKLOAD + _POD + "        env:\n        - name: {{ $spec.engine }}\n",
-        jinja=_WORKLOAD + _POD + "        env:\n        - name: {{ spec.engine | safe }}\n",
     ),
     *_mistake(
         "range-of-a-fraction",
         "ratio",
         go=_CONFIG + '{{- range until $spec.ratio }}\n  k{{ . }}: "1"\n{{- end }}\n',
-        jinja=_CONFIG + '{% for n in range(spec.ratio) %}\n  k{{ n }}: "1"\n{% endfor %}\n',
-        starlark=_script(_config('",".join([str(n) for n in range(spec["ratio"])])')),
     ),
     *_mistake(
         "object-without-a-name",
         "apiVersion",
-        template=_NAMELESS,
+        go=_NAMELESS,
     ),
     *_mistake(
         "object-with-empty-metadata",
         "apiVersion",
-        go="{{ $context := .context }}\n" + _NAMELESS.replace("  labels: {a: b}\n", ""),
         jinja="{% set all = context %}\n" + _NAMELESS.replace("  labels: {a: b}\n", ""),
     ),
     *_mistake(
         "key-twice-in-a-loop",
         "k:",
-        go=_CONFIG + '{{- range ($spec.tags | default list) }}\n  k: "1"\n{{- end }}\n',
         jinja=_CONFIG + '{% for tag in spec.tags | default([]) %}\n  k: "1"\n{% endfor %}\n',
     ),
     *_mistake(
         "name-twice-in-a-loop",
         "composition-resource-name",
         go="{{- range ($spec.tags | default list) }}\n" + _CONFIG + "{{- end }}\n",
-        jinja="{% for tag in spec.tags | default([]) %}\n" + _CONFIG + "{% endfor %}\n",
     ),
     *_mistake(
         "name-twice-in-a-loop-of-a-script",
@@ -279,8 +239,6 @@ MISTAKES = [
     *_mistake(
         "wrong-operand",
         "count",
-        jinja=_CONFIG + "{% if spec.debug %}\n"
-        '  y: {{ "n" + (spec.count | default(1)) }}\n{% endif %}\n',
         starlark=_script('if spec["debug"]:', "    " + _config('"n" + spec.get("count", 1)')),
     ),
 ]
@@ -295,6 +253,16 @@ def _place(path: Path, kind: str, program: str) -> Path:
     file = path / "composition.yaml"
     file.write_text(text)
     return file
+
+
+def _add_step(file: Path, name: str = "other", **function: str) -> None:
+    """Add a step of a function; ``function`` are fields that functions.yaml has of it."""
+    with file.open("a") as composition:
+        composition.write(f"\n  - step: {name}\n    functionRef: {{name: {name}}}\n")
+    if function:
+        text = "apiVersion: pkg.crossplane.io/v1\nkind: Function\n"
+        text += "".join(f"{field}: {value}\n" for field, value in function.items())
+        file.with_name("functions.yaml").write_text(text)
 
 
 def _check(file: Path, pool: Pool, variants: int = 8) -> Report:
@@ -1056,16 +1024,9 @@ def test_step_of_another_function_that_refuses_is_listed_at_its_line(
 ) -> None:
     file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
     package = "xpkg.crossplane.io/crossplane-contrib/function-environment-configs:v0.4.0"
-    tmp_path.joinpath("functions.yaml").write_text(f"""\
-apiVersion: pkg.crossplane.io/v1
-kind: Function
-metadata: {{name: settings}}
-spec: {{package: "{package}"}}
-""")
+    _add_step(file, "settings", metadata="{name: settings}", spec=f'{{package: "{package}"}}')
     with file.open("a") as composition:
-        composition.write("""
-  - step: settings
-    functionRef: {name: settings}
+        composition.write("""\
     input:
       apiVersion: environmentconfigs.fn.crossplane.io/v1beta1
       kind: Input
@@ -1079,19 +1040,11 @@ spec: {{package: "{package}"}}
 
 
 def test_functions_of_others_run_on_demand(tmp_path: Path, run: Run) -> None:
-    """Nothing listens at the address."""
+    """No registry is at the address."""
     file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
-    with file.open("a") as composition:
-        composition.write("\n  - step: other\n    functionRef: {name: other}\n")
-    annotation = "render.crossplane.io/runtime-development-target: 127.0.0.1:1"
-    tmp_path.joinpath("functions.yaml").write_text(f"""\
-apiVersion: pkg.crossplane.io/v1
-kind: Function
-metadata: {{name: other, annotations: {{{annotation}}}}}
-spec: {{package: example.org/other:v1}}
-""")
+    _add_step(file, metadata="{name: other}", spec='{package: "127.0.0.1:1/other:v1"}')
     assert "Not reached" not in run("check", file).out
-    assert "yaml:17:19: a run ended here: cannot run" in run("check", file, "--run-functions").out
+    assert "yaml:17:19: a run ended here: cannot " in run("check", file, "--run-functions").out
 
 
 def test_function_that_nothing_says_how_to_run_is_an_error_at_its_step(
@@ -1099,8 +1052,7 @@ def test_function_that_nothing_says_how_to_run_is_an_error_at_its_step(
 ) -> None:
     """The report has the other Compositions, too."""
     file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
-    with file.open("a") as composition:
-        composition.write("\n  - step: other\n    functionRef: {name: other}\n")
+    _add_step(file)
     out = run("check", file, "--run-functions", code=1).out
     assert "composition.yaml:17:19\n" in out
     assert "hint: name its package in functions.yaml; without --run-functions" in out
@@ -1112,10 +1064,9 @@ def test_step_whose_input_is_compared_and_that_does_not_run_is_listed(
 ) -> None:
     file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
     patches = "{apiVersion: pt.fn.crossplane.io/v1beta1, kind: Resources, resources: []}"
+    _add_step(file, "function-p")
     with file.open("a") as composition:
-        composition.write(
-            f"\n  - step: p\n    functionRef: {{name: function-p}}\n    input: {patches}\n"
-        )
+        composition.write(f"    input: {patches}\n")
     line = "composition.yaml:17:19: function-p runs only with --run-functions"
     assert line in run("check", file).out
 
@@ -1135,14 +1086,7 @@ def test_function_that_does_not_start_is_tried_once(
         folder = tmp_path / str(number)
         folder.mkdir()
         file = _place(folder, _STARLARK, "def main(req): return {}\n")
-        with file.open("a") as composition:
-            composition.write("\n  - step: other\n    functionRef: {name: other}\n")
-        folder.joinpath("functions.yaml").write_text("""\
-apiVersion: pkg.crossplane.io/v1
-kind: Function
-metadata: {name: other}
-spec: {package: "127.0.0.1:1/other:v1"}
-""")
+        _add_step(file, metadata="{name: other}", spec='{package: "127.0.0.1:1/other:v1"}')
     options = runs.Options(pool=pool, variants=2, runs_others=True)
     report = check.check([str(tmp_path)], run_options=options)
     assert len(starts) == 1
