@@ -397,21 +397,17 @@ def test_line_of_a_template_that_lacks_a_blank_is_found_with_any_xr(
     assert file.read_text().split("\n")[span.line - 1].strip() == "cidrBlock:10.0.0.0/16"
 
 
-_TAGS = {
-    _GO: "{{- range ($spec.tags | default list) }}\n  {{ . }}: c\n{{- end }}\n",
-    _JINJA: "{% for tag in spec.tags | default([]) %}\n  {{ tag }}: c\n{% endfor %}\n",
-}
+_TAGS = "{{- range ($spec.tags | default list) }}\n  {{ . }}: c\n{{- end }}\n"
 
 
-@pytest.mark.parametrize("kind", _TAGS)
 @pytest.mark.parametrize(
     ("tags", "rules"), [("[a, a]", ["failing-run"]), ("[x]", [])], ids=["twice", "once"]
 )
 def test_key_that_a_list_of_the_xr_has_twice_is_found(
-    kind: str, tags: str, rules: list[str], tmp_path: Path, pool: Pool
+    tags: str, rules: list[str], tmp_path: Path, pool: Pool
 ) -> None:
     """The other key may be another one with labels, which the XR at hand lacks."""
-    file = _place(tmp_path, kind, f"{_NO_YAML[kind][0].format('labels')}{_CONFIG}{_TAGS[kind]}")
+    file = _place(tmp_path, _GO, f"{_NO_YAML[_GO][0].format('labels')}{_CONFIG}{_TAGS}")
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]).replace("[crash]", tags))
     findings = _check(file, pool).findings
     assert [each.rule for each in findings if each.severity == "error"] == rules
@@ -485,27 +481,20 @@ _CREDENTIALS = """\
     input:
       credentials: [db]
 """
-_USER = {
-    _GO: "{{ $user := index .credentials.db.data.user }}\n",
-    _JINJA: "{% set user = credentials.db.data.user %}\n",
-}
+_USER = "{{ $user := index .credentials.db.data.user }}\n"
 WITH_SECRETS = {
     "yaml": (_CONFIG + "   y: a\n", ["failing-run"]),
     "schema": (_CONFIG + _WORKLOAD + "  replicas: a\n", ["schema"]),
-    "yaml-of-a-value": (_CONFIG + "  y: {% $user %}\n   z: a\n", []),
-    "failure": (_CONFIG + "  y: {% fromJson $user | quote %}-{% $spec.size %}\n", []),
+    "yaml-of-a-value": (_CONFIG + "  y: {{ $user }}\n   z: a\n", []),
+    "failure": (_CONFIG + "  y: {{ fromJson $user | quote }}-{{ $spec.size }}\n", []),
 }
 
 
-@pytest.mark.parametrize("kind", _USER)
 @pytest.mark.parametrize(("program", "rules"), WITH_SECRETS.values(), ids=WITH_SECRETS)
 def test_program_with_credentials_that_are_not_at_hand_is_judged_by_what_it_writes_out(
-    kind: str, program: str, rules: list[str], tmp_path: Path, pool: Pool
+    program: str, rules: list[str], tmp_path: Path, pool: Pool
 ) -> None:
-    if kind == _JINJA:
-        program = program.replace("fromJson $user", "user | from_json").replace("$", "")
-    text = _USER[kind] + program.replace("{%", "{{").replace("%}", "}}")
-    file = _place(tmp_path, kind, text)
+    file = _place(tmp_path, _GO, _USER + program)
     file.write_text(file.read_text().replace("    input:\n", _CREDENTIALS))
     findings = _check(file, pool).findings
     assert [each.rule for each in findings if each.severity == "error"] == rules
@@ -1104,17 +1093,12 @@ metadata:
 data:
   x: %s
 """
-_READS = {
-    _GO: '"{{ dig "labels" "a" "" .observed.composite.resource.metadata }}"',
-    _JINJA: '"{{ xr.metadata.labels.a | default("") }}"',
-}
 
 
-def _wait_for(kind: str, name: str, made: str) -> str:
+def _wait_for(name: str, made: str) -> str:
     """Return a program that reads labels, and makes the names of resources or writes them out."""
-    if kind == _STARLARK:
-        body = '{"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": label}}'
-        return f"""\
+    body = '{"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": label}}'
+    return f"""\
 def main(req):
     rsp = response()
     label = get_xr(req, "metadata.labels.a", "")
@@ -1122,12 +1106,8 @@ def main(req):
     rsp.resource("waiting", {body}, depends_on = ["{name}"])
     return rsp
 """
-    region = f"{made and '-'}{{{{ {'$' if kind == _GO else ''}spec.region }}}}" if made else ""
-    first = _CONFIG.replace("name: config", f"name: database{region}")
-    return first + _WAITING % (name, _READS[kind])
 
 
-@pytest.mark.parametrize("kind", [_GO, _JINJA, _STARLARK])
 @pytest.mark.parametrize(
     ("name", "made", "rules"),
     {
@@ -1137,9 +1117,10 @@ def main(req):
     }.values(),
 )
 def test_dependency_that_nobody_desires(
-    kind: str, name: str, made: str, rules: list[str], tmp_path: Path, pool: Pool
+    name: str, made: str, rules: list[str], tmp_path: Path, pool: Pool
 ) -> None:
-    file = _place(tmp_path, kind, _wait_for(kind, name, made))
+    """tests/unit/tools/check/test_dependencies.py has the names that each language writes out."""
+    file = _place(tmp_path, _STARLARK, _wait_for(name, made))
     tmp_path.joinpath("xr.yaml").write_text(f"{one_step.XR}spec: {{region: eu, size: small}}\n")
     report = _check(file, pool)
     assert [each.rule for each in report.findings if each.rule != "doubtful"] == rules
@@ -1149,8 +1130,6 @@ def test_dependency_that_nobody_desires(
 
 
 _UNGUARDED = {
-    "gotemplate": (_GO, _CONFIG + "  other: {{ .observed.resources.config.resource.data.id }}\n"),
-    "jinja": (_JINJA, _CONFIG + "  other: {{ observed.resources.config.resource.data.id }}\n"),
     "starlark": (
         _STARLARK,
         _script('config = get_observed(req, "config")', _config('config["data"]["id"]')),
@@ -1220,10 +1199,7 @@ def test_warning_of_a_run_is_a_finding_once(tmp_path: Path, pool: Pool) -> None:
 _APP = _WORKLOAD.replace(": app\n", ": app\n    script.fn.crossplane.io/depends-on: {}\n")
 # Nobody knows its fields.
 _BUCKET = _CONFIG.replace("apiVersion: v1", "apiVersion: example.org/v1").replace("Config", "Other")
-_FIRST = {
-    _GO: _BUCKET.replace('"1"', "{{ $spec.region }}"),
-    _JINJA: _BUCKET.replace('"1"', "{{ spec.region }}"),
-}
+_FIRST = _BUCKET.replace('"1"', "{{ $spec.region }}")
 _SECOND = _BUCKET.replace(
     ": config\n", ": second\n    script.fn.crossplane.io/depends-on: config\n"
 )
@@ -1232,12 +1208,11 @@ _IF_OBSERVED = "{{{{ if .observed.resources.config }}}}\n{}{}{{{{ end }}}}\n"
 _UNNAMED = _POD.replace("name: app\n        ", "")
 _OBSERVED = '(index .observed.resources "config").resource.status'
 LATE = {
-    "gotemplate": (_GO, f"{_FIRST[_GO]}{_APP.format('config')}  replcas: 2\n{_POD}"),
-    "jinja": (_JINJA, f"{_FIRST[_JINJA]}{_APP.format('config')}  replcas: 2\n{_POD}"),
+    "gotemplate": (_GO, f"{_FIRST}{_APP.format('config')}  replcas: 2\n{_POD}"),
     "starlark": (_STARLARK, _script(_config('"a"'), f'{_WAITS[:-1]}, depends_on=["config"])')),
-    "name": (_GO, f"{_FIRST[_GO]}{_APP.format('config')}  replcas: {{{{ $spec.size }}}}\n{_POD}"),
-    "third": (_GO, f"{_FIRST[_GO]}{_SECOND}{_APP.format('second')}  replicas: two\n{_POD}"),
-    "branch": (_GO, _FIRST[_GO] + _IF_OBSERVED.format(_WORKLOAD, f"  replcas: 2\n{_POD}")),
+    "name": (_GO, f"{_FIRST}{_APP.format('config')}  replcas: {{{{ $spec.size }}}}\n{_POD}"),
+    "third": (_GO, f"{_FIRST}{_SECOND}{_APP.format('second')}  replicas: two\n{_POD}"),
+    "branch": (_GO, _FIRST + _IF_OBSERVED.format(_WORKLOAD, f"  replcas: 2\n{_POD}")),
 }
 # A real status may have what is missing here.
 EARLY = {
@@ -1258,27 +1233,12 @@ def test_resource_that_waits_is_compared_with_its_schema(
     assert "when all is ready" in str(finding.diagnostic.notes[-1])
 
 
-ABSENT = {
-    "gotemplate": (
-        _GO,
-        f'{{{{ if not (getComposedResource "config") }}}}\n{_CONFIG}{{{{ end }}}}\n',
-    ),
-    "jinja": (_JINJA, f'{{% if not get_composed_resource("config") %}}\n{_CONFIG}{{% endif %}}\n'),
-    "starlark": (
-        _STARLARK,
-        _script('if not is_observed(req, "config"):', f"    {_config(repr('1'))}"),
-    ),
-}
-
-
-@pytest.mark.parametrize(("kind", "program"), ABSENT.values(), ids=ABSENT)
-def test_resource_that_is_composed_while_it_is_absent_is_found(
-    kind: str, program: str, tmp_path: Path, pool: Pool
-) -> None:
-    findings = _check(_place(tmp_path, kind, program), pool).findings
+def test_resource_that_is_composed_while_it_is_absent_is_found(tmp_path: Path, pool: Pool) -> None:
+    lines = ('if not is_observed(req, "config"):', f"    {_config(repr('1'))}")
+    findings = _check(_place(tmp_path, _STARLARK, _script(*lines)), pool).findings
     (doubt,) = (each for each in findings if "composed again" in each.diagnostic.message)
     assert doubt.rule == "doubtful"
-    assert pointed_at(doubt).lstrip('"').startswith("config")
+    assert pointed_at(doubt).startswith("config")
 
 
 def test_resource_that_goes_once_another_one_exists_is_no_finding(
@@ -1295,7 +1255,7 @@ def test_resource_that_goes_once_another_one_exists_is_no_finding(
 def test_value_of_a_status_that_is_not_at_hand_is_no_finding(
     spec: str, tmp_path: Path, pool: Pool
 ) -> None:
-    program = _FIRST[_GO] + _IF_OBSERVED.format(_WORKLOAD, spec)
+    program = _FIRST + _IF_OBSERVED.format(_WORKLOAD, spec)
     report = _check(_place(tmp_path, _GO, program), pool)
     assert not report.findings
     # A report about the state that is made up helps nobody.
