@@ -97,6 +97,14 @@ def test_architecture_has_a_program() -> None:
             assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
+def test_frame_has_the_refused_call() -> None:
+    frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
+    with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
+        confinement.unpack(frame)
+    with pytest.raises(ValueError, match="a frame of 3 bytes"):
+        confinement.unpack(b"abc")
+
+
 def test_confinement_has_a_summary() -> None:
     assert Confinement().summary() == "full"
     assert PARTIAL.reason(Measure.MEMORY) == ""
