@@ -7,7 +7,7 @@ none of this pays nothing.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from function_script import wire
 from function_script.contribution import Contribution, Deferred, DesiredResource
@@ -47,7 +47,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     earlier = find_context(request, _CONTEXT_KEY)
     if not (step.readiness or has_policies or earlier) or contribution.is_fatal:
         return contribution
-    calls = cast("Object", earlier) if isinstance(earlier, dict) else {}
+    calls: Object = earlier if isinstance(earlier, dict) else {}
     call = identify_call(request) if calls else ""
     # Called again with what it requires, the step has withheld nothing yet.
     lists = [names for each, names in calls.items() if each != call and isinstance(names, list)]
