@@ -168,12 +168,6 @@ def no_main(text: str, main: Source) -> ProgramError:
     return ProgramError(Diagnostic(message=message, hint=hint).at(main, span))
 
 
-def undefined_name(text: str) -> str | None:
-    """Return the name that a script uses and nothing defines; None for another error."""
-    failure = interpreter.read(text)
-    return failure.arguments["name"] if failure.code == "undefined" else None
-
-
 def failed(  # noqa: PLR0913 - the script, its request, and what is known of the failure
     failure: Failure,
     main: Source,
