@@ -92,7 +92,7 @@ class LibraryFunction:
     def _read(self, run: Run, name: str, value: object) -> Readable:
         if isinstance(value, str):
             run.budget.spend(_READINGS * len(value) // CHARACTERS_PER_STEP)
-            return value
+            return str(value)
         if isinstance(value, Undefined):
             # Functions that look into an object define their result for a missing one.
             if name == self.names[0] and name in self.lazy:

@@ -23,6 +23,8 @@ _MAX_VISITED = 200_000
 _MAX_LISTED = 8
 _MAX_KEYS = 20
 _MAX_KEY_LENGTH = 64
+# The beginning of a key by which it is searched for: a pattern of a megabyte takes seconds.
+_MAX_SEARCHED = 1_000
 _MAX_CANDIDATES = 1_000
 _MAX_LINE = 300
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -148,7 +150,8 @@ def _chain(undefined: Undefined) -> tuple[object, list[object], str]:
     current: object = undefined
     words = ""
     while isinstance(current, Undefined):
-        keys.appendleft(current._undefined_name)  # noqa: SLF001 - Jinja keeps the key there
+        key = current._undefined_name  # noqa: SLF001 - Jinja keeps the key there
+        keys.appendleft(key[:_MAX_SEARCHED] if isinstance(key, str) else key)
         words = current._undefined_hint or ""  # noqa: SLF001 - and what it says about it
         current = current._undefined_obj  # noqa: SLF001 - and the parent here
     return current, list(keys), words
