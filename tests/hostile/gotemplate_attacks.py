@@ -96,6 +96,8 @@ ATTACKS = _numbered(
         (STRING, '{{ replace "\\t" (repeat 1000000 " ") "\\t\\t" }}'),
         (WIDTH, '{{ printf "%01000000d" 1 }}'),
         ("draws", "{{ randBytes 900000000 | len }}"),
+        ("a layout of", '{{ toDate (repeat 1000 "2006") "a" }}'),
+        ("steps", "{{ range until 99999 }}{{ $x := randAlphaNum 1000 }}{{ end }}"),
         (WIDTH, '{{ printf "%1000000v" "a" }}'),
         (STRING, '{{ repeat 100000 "x" | replace "x" (repeat 100000 "y") }}'),
         (STRING, '{{ until 99999 | join (repeat 100000 "y") }}'),

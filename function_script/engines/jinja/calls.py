@@ -144,7 +144,7 @@ def signature_of(name: str, call: Call, *, is_filter: bool = False) -> Signature
         usage=f"{name}({', '.join(map(str, usage_parameters))})",
         parameters=tuple(
             Parameter(
-                each.name,
+                "*" * (each.kind is each.VAR_POSITIONAL) + each.name,
                 ANNOTATIONS.get(each.annotation, ()),
                 is_required=each.default is each.empty and each.kind is not each.VAR_POSITIONAL,
                 is_named_only=each.kind is each.KEYWORD_ONLY,
