@@ -17,9 +17,10 @@ from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 from function_script.texts.source import Source, span_at
 
+# A text that is not closed is one token to its end, or each quote in it would be read to there.
 _TOKEN: Final = re.compile(
-    r'(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
-    r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')'
+    r'(?P<string>"""(?:\\.|[^\\])*?(?:"""|\\?\Z)|\'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\\?\Z)'
+    r'|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
     r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
     re.DOTALL,
