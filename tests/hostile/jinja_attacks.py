@@ -150,9 +150,7 @@ ATTACKS = [
         ("long-key", "is undefined", "{{ d['a' * 1000000].b }}"),
         ("long-key-of-a-part", "is undefined", "{{ get_credential_data('=' * 1000000) }}"),
         # Calls that Python would explain in its words
-        ("arguments-of-map", "2 parameters", "{{ l | map('float', 1, 2, 3) }}"),
-        ("arguments-of-select", "divisor is missing", "{{ l | select('divisibleby') }}"),
-        ("name-of-varargs", "there are value, *check", "{{ l | select(check=1) }}"),
+        ("name-of-varargs", "there is *values", "{{ log(values=1) }}"),
         ("arguments-of-items", "items takes no arguments", "{{ observed.items(1) }}"),
         ("bound-of-a-slice", "integers or None", "{{ s['a':] }}"),
         ("log-of-two-bytes", "", "{{ log('é' * 100000) }}", True),

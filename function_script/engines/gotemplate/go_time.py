@@ -425,9 +425,7 @@ _OFFSET_LIMITS: Final = (_DAY // _HOUR, _MINUTE, _MINUTE)
 def parse_date(layout: str, text: str) -> Time:
     """Return the time that a text says; raises CallError and LimitExceededError."""
     if len(layout) > _MAX_LAYOUT:
-        raise LimitExceededError(
-            f"a layout of {len(layout)} characters, the limit is {_MAX_LAYOUT}"
-        )
+        raise LimitExceededError(f"a layout of {len(layout)} characters, not {_MAX_LAYOUT} at most")
     elements: list[str] = []
     pattern = ""
     parts = list(_split_layout(to_narrow(layout)))

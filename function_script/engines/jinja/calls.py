@@ -92,6 +92,7 @@ class LibraryFunction:
     def _read(self, run: Run, name: str, value: object) -> Readable:
         if isinstance(value, str):
             run.budget.spend(_READINGS * len(value) // CHARACTERS_PER_STEP)
+            # Writers and parsers refuse texts that are traced.
             return str(value)
         if isinstance(value, Undefined):
             # Functions that look into an object define their result for a missing one.

@@ -8,7 +8,7 @@ where the library has the same name, the reference lists the differences.
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined
@@ -20,13 +20,11 @@ from function_script.engines.jinja.calls import (
     Call,
     LibraryFunction,
     build_table,
-    signature_of,
 )
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.run import Budget, Run
 from function_script.engines.jinja.runtime import add, is_number
-from function_script.engines.signatures import explain_names
 from function_script.request import quantities
 from function_script.texts.problems import suggest
 
@@ -430,33 +428,23 @@ def mapped(
         isinstance(item, Mapping) and name in item for item in items
     )
     hint = f'write map(attribute="{name}")' if is_key else None
+    apply = _find_callable(run.environment.filters, name, "filter", hint)
     rest = {**named, **({} if default is None else {"default": default})}
-    apply = _find_callable(run.environment.filters, call, rest, "filter", hint)
     return [apply(run, item, *call[1:], **rest) for item in items]
 
 
 def _test_of(run: Run, check: tuple[object, ...]) -> Check:
     if not check:
         return bool
-    test = _find_callable(run.environment.tests, check, (), "test")
+    test = _find_callable(run.environment.tests, check[0], "test")
     return lambda value: bool(test(run, value, *check[1:]))
 
 
 def _find_callable(
-    table: Mapping[str, object],
-    call: Sequence[object],
-    named: Collection[str],
-    kind: str,
-    hint: str | None = None,
+    table: Mapping[str, object], name: object, kind: str, hint: str | None = None
 ) -> Call:
-    """Return what a name calls; the other arguments of ``call`` are those behind the item."""
-    name = call[0]
     if isinstance(name, str) and name in table:
-        function = cast("Call", table[name])
-        signature = signature_of(name, function, is_filter=True)
-        if problem := explain_names(signature, len(call), named):
-            raise exceptions.RenderError(problem[0], hint=problem[1], name=name)
-        return function
+        return cast("Call", table[name])
     if not isinstance(name, str):
         raise exceptions.RenderError(
             f"the name of a {kind} must be a string, not {exceptions.type_of(name)}"

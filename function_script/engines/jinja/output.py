@@ -80,10 +80,7 @@ def _number(value: float) -> str:
 
 
 def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
-    """Copy a value as dicts, lists and scalars; every part is charged, even shared ones.
-
-    Its texts are plain, too: writers and parsers refuse those that are traced.
-    """
+    """Copy a value as dicts, lists and exact scalars; every part is charged, even shared ones."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
