@@ -58,6 +58,7 @@ SIZE_ROWS = (
         PROGRAM,
         "cannot use reserved keyword",
     ),
+    Hostile("braces", "x = " + "{" * 10_000 + "a.b.\n", PROGRAM, "values stand without braces"),
     Hostile("last-statement-of-many-digits", _main("return {}") + "9" * 5_000 + "\n", OK),
     Hostile("last-statement-with-a-tuple-as-key", _main("return {}") + "{(1, 2): 3}\n", OK),
     Hostile(

@@ -112,10 +112,10 @@ def _marks(site: _Site) -> Finding | None:
 @_RULES.add
 def _braces(site: _Site) -> Finding | None:
     """Recognise a value in two braces, as in templates."""
-    if site.text_at(0) not in {"}", "."}:
+    if site.text_at(0) not in {"}", "."} or (bracket := site.bracket()) is None:
         return None
     for one, two in pairwise(site.tokens[: site.index]):
-        if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
+        if two == bracket and one.text == two.text == "{" and one.end == two.offset:
             return site.hint("values stand without braces", one, 2)
     return None
 
