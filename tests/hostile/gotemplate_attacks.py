@@ -96,6 +96,7 @@ ATTACKS = _numbered(
         (STRING, '{{ replace "\\t" (repeat 1000000 " ") "\\t\\t" }}'),
         (WIDTH, '{{ printf "%01000000d" 1 }}'),
         ("draws", "{{ randBytes 900000000 | len }}"),
+        ("must be an object", "{{ range $i, $n := initial (until 9999) }}{{ $n }}{{ end }}"),
         ("a layout of", '{{ toDate (repeat 1000 "2006") "a" }}'),
         ("steps", "{{ range until 99999 }}{{ $x := randAlphaNum 1000 }}{{ end }}"),
         (WIDTH, '{{ printf "%1000000v" "a" }}'),
