@@ -69,7 +69,7 @@ def render_text(
         first = failure.sources[0].errors[0]
         line = template.count("\n", 0, first.position or 0) + 1
         raise GoFailure("parse", Place(line), first.text) from failure
-    run = Run(loaded.program, Limits(), "")
+    run = Run(loaded.templates, Limits(), "", mutates=loaded.mutates)
     run.is_random_zero = True
     parts: list[str] = []
     try:
