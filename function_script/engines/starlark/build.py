@@ -155,6 +155,9 @@ class _Build:
             raise errors.unloadable(
                 text, source, self._sources, self._limits, self._load_hint
             ) from error
+        except (TypeError, ValueError):
+            # The binding cannot convert the value of the last statement, which nobody reads.
+            pass
         return module.freeze()
 
     def _parse(self, source: Source) -> starlark.AstModule:
