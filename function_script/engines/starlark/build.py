@@ -237,12 +237,12 @@ def _find_in_main(
             raise
         except ProgramError as error:
             (problem,) = error.diagnostics
-            name = errors.undefined_name(str(error.__cause__))
-            if name is None or problem.span is None:
+            failure = interpreter.read(str(error.__cause__))
+            if failure.code != "undefined" or problem.span is None:
                 # With stubs, a further error may be no mistake of the program.
                 return problems or [problem]
             problems.append(problem)
-            stubs.add((problem.span.name, name))
+            stubs.add((problem.span.name, failure.arguments["name"]))
         else:
             return problems
     return problems
