@@ -30,7 +30,6 @@ from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import ListedFunctions
 from function_script.tools.validate.catalog import Catalog
 
 # Of the values in which documents differ, those whose lines are named.
@@ -81,7 +80,7 @@ def render_in(
     )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
     sandbox = local_pool.bind_programs(pool, origin.programs, case.project)
-    return Renderer(sandbox, index, options.rendering).render(inputs, origin)
+    return Renderer(sandbox, index.find_runtimes, options.rendering).render(inputs, origin)
 
 
 class _CaseRun:
@@ -135,11 +134,10 @@ class _CaseRun:
         origin = self._case.setup.origin
         try:
             (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
-            functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with origin.map_errors():
                 project = self._case.project
                 sandbox = local_pool.bind_programs(self._pool, origin.programs, project)
-                replayer = Renderer(sandbox, functions, self._options.rendering)
+                replayer = Renderer(sandbox, lambda *_: [Local()], self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):

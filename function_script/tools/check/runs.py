@@ -217,7 +217,7 @@ def find(
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
-    render = Renderer(pool, index, rendering)
+    render = Renderer(pool, index.find_runtimes, rendering)
     for key, planned in _follow(sequences, results):
         run = _add_credentials(planned, subject, pipeline)
         results[key], findings = _judge(subject, run, render, branches)

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Final, TypeAlias
 
 from function_script import documents
@@ -206,57 +207,50 @@ class RenderSession:
         """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
         inputs = replace(project.inputs, report=report)
         options = replace(self._options, print=print_text)
-        callable_functions = _CallableFunctions(
-            index=functions.FunctionIndex(manifests=project.functions, options=options),
-            composition=project.composition,
-            report=report,
-        )
+        index = functions.FunctionIndex(manifests=project.functions, options=options)
+        find = partial(_find_callable, index, project.composition, report)
         origin = Origin(
             document=project.composition,
             programs=self._mirror.programs,
             locate_xr=lambda problem: author_positions.locate(problem, project.xr),
         )
-        return Renderer(self._pool, callable_functions, options).render(inputs, origin)
+        return Renderer(self._pool, find, options).render(inputs, origin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CallableFunctions:
-    """The functions of ``index``; steps whose function cannot be called are left out.
+def _find_callable(
+    index: functions.FunctionIndex,
+    composition: Document,
+    report: Report,
+    pipeline: Sequence[steps.Step],
+    caller: FunctionCaller,
+) -> Sequence[Runtime]:
+    """Return the runtimes of steps; those whose function cannot be called are left out.
 
     ``report`` gets their problems, so that the results of the others are shown beside these.
     """
-
-    index: functions.FunctionIndex
-    composition: Document
-    report: Report
-
-    def find_runtimes(
-        self, pipeline: Sequence[steps.Step], caller: FunctionCaller
-    ) -> Sequence[Runtime]:
-        """Return the runtime of every step."""
-        return [self._find_runtime(step, caller) for step in pipeline]
-
-    def _find_runtime(self, step: steps.Step, caller: FunctionCaller) -> Runtime:
+    runtimes: list[Runtime] = []
+    for step in pipeline:
         problems: Sequence[Diagnostic] = ()
         try:
-            (runtime,) = self.index.find_runtimes([step], caller)
+            (runtime,) = index.find_runtimes([step])
             runtime.wait(caller)
         except FatalError as error:
             problems = error.diagnostics
-        else:
-            if not isinstance(runtime, Remote) or runtime.is_answering():
-                return runtime
+            runtime = Skip()
+        if isinstance(runtime, Remote) and not runtime.is_answering():
             message = f'cannot run step "{step.name}": no function answers at {runtime.address}'
             hint = (
                 f"serve {step.function} there with --insecure, or start the playground with "
                 f"--function {step.function}=HOST:PORT or --function {step.function}=skip"
             )
             problems = [Diagnostic(message=message, hint=hint)]
-        span = self.composition.span(("spec", "pipeline", step.index, "functionRef"))
-        note = "the result is without this step"
+            runtime = Skip()
         for problem in problems:
-            self.report(replace(problem, span=span, notes=(*problem.notes, note)), "error")
-        return Skip()
+            span = composition.span(("spec", "pipeline", step.index, "functionRef"))
+            notes = (*problem.notes, "the result is without this step")
+            report(replace(problem, span=span, notes=notes), "error")
+        runtimes.append(runtime)
+    return runtimes
 
 
 def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
