@@ -99,8 +99,8 @@ class Renderer:
             result = render.reconcile(inputs, pipeline, runner)
         except ComposeError as error:
             positions = Positions(runner.calls.values(), origin)
-            place = positions.nearest_line(error.resource, error.path)
-            problems = (positions.show(each, place and place.span) for each in error.diagnostics)
+            place = (error.resource, error.path)
+            problems = (positions.show_value(each, *place) for each in error.diagnostics)
             raise ComposeError(error.resource, error.path, *problems) from error
         calls = [*runner.calls.values()]
         return Rendering(
