@@ -130,7 +130,7 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     project = _find_project(files, flags)
     # The sandbox starts while the tool is imported.
     with (
-        local_pool.open_pool(None, local_pool.engines_of(files, project))
+        local_pool.open_pool(local_pool.engines_of(files, project))
         if flags["variants"]
         else nullcontext()
     ) as pool:

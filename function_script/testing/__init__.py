@@ -123,6 +123,6 @@ def pool(seed_file: Path | None = None) -> Pool:
     options = local_pool.OPTIONS
     if seed_file is not None:
         options = replace(options, derive_seed=SaltFile(seed_file).derive_seed)
-    shared = local_pool.open_pool(None, options=options)
+    shared = local_pool.open_pool(options=options)
     atexit.register(shared.close)
     return shared

@@ -134,7 +134,7 @@ def _positions(template: step_inputs.StepInput, programs: Path | None) -> Iterat
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
-    with local_pool.open_pool(None, options=options.pool) as sandbox:
+    with local_pool.open_pool(options=options.pool) as sandbox:
         reply = sandbox.run(message.SerializeToString() + worker_marks.TEXT)
     if reply.log:
         options.print(reply.log)

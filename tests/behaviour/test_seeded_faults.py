@@ -148,7 +148,7 @@ def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
     manifests = [each["manifest"] for each in yaml.safe_load_all(MANIFESTS.read_text())][::EVERY]
     missed = []
     count = 0
-    with local_pool.open_pool(None) as pool:
+    with local_pool.open_pool() as pool:
         for number, manifest in enumerate(manifests):
             for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate"):
                 folder = write(tmp_path / f"{number}-{kind}", kind, manifest)
@@ -178,7 +178,7 @@ def test_seeded_faults_are_found_at_their_lines(tmp_path: Path) -> None:
         for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate")
     ]
     total: Counter[str] = Counter()
-    with local_pool.open_pool(ROOT / "examples" / "filesystem-source" / "programs") as pool:
+    with local_pool.open_pool() as pool:
         for folder in (*mutation.EXAMPLES, *folders):
             total += measure(folder, pool, EVERY)
     assert [each for each in total if ": " in each] == []

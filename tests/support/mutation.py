@@ -77,7 +77,8 @@ def load(folder: Path, pool: Pool, *, is_quiet: bool = False) -> Loaded:
     )
     programs = local_pool.programs_beside(paths.composition)
     origin = Origin(document=composition, programs=programs)
-    return Loaded(Renderer(pool, functions.find_runtimes, options), inputs, origin)
+    sandbox = local_pool.bind_programs(pool, programs, paths.project)
+    return Loaded(Renderer(sandbox, functions.find_runtimes, options), inputs, origin)
 
 
 def measure(renderer: Renderer, inputs: RenderInputs, origin: Origin, *, every: int = 1) -> Score:

@@ -86,7 +86,8 @@ class Playground:
         self._server = _listen(self._root, port)
         self._directory = tempfile.TemporaryDirectory(prefix="function-script-")
         mirror = folders.Mirror(Path(self._directory.name) / "folder")
-        self._pool = local_pool.open_pool(mirror.programs, ENGINE_MODULES, pool)
+        limits = pool.limits.with_root(mirror.programs)
+        self._pool = local_pool.open_pool(ENGINE_MODULES, replace(pool, limits=limits))
         self._pool.prefork()
         # The page has no flag for the time of all steps.
         seconds = pool.limits.timeout_seconds * _WALL_CLOCK_FACTOR

@@ -67,7 +67,7 @@ def _open_renderer(
         )
         runtimes.setdefault(each.name, runtime)
     is_local = Local() in runtimes.values()
-    opened = local_pool.open_pool(None, options=pool) if is_local else nullcontext()
+    opened = local_pool.open_pool(options=pool) if is_local else nullcontext()
     with opened as sandbox:
         yield Renderer(
             sandbox,
