@@ -34,7 +34,7 @@ from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
-from function_script.tools import check
+from function_script.tools.check import checker
 from function_script.tools.check.report import Finding
 from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.messages import fatal_messages
@@ -287,7 +287,7 @@ def _find_paths(directory: Path) -> loading.RenderPaths:
 
 def _check(directory: Path) -> tuple[Finding, ...]:
     try:
-        return check.check([str(directory / COMPOSITION)]).findings
+        return checker.check([str(directory / COMPOSITION)]).findings
     except FatalError as error:
         return tuple(
             Finding(rule="argument", severity="error", step="", diagnostic=problem)

@@ -16,8 +16,9 @@ from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools import author_positions, check, manifests, render
+from function_script.tools import author_positions, manifests, render
 from function_script.tools.cases import comparison
+from function_script.tools.check import checker
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.project import Project
 from function_script.tools.render import (
@@ -275,7 +276,7 @@ def _print(rendering: Rendering) -> Iterator[tuple[str | None, str]]:
 def _find_findings(mirror: Mirror, errors: Sequence[Object]) -> list[Object]:
     """Return what `check` finds in the folder, but for what ``errors`` say of the same place."""
     try:
-        report = check.check([str(mirror.directory)], mirror.programs)
+        report = checker.check([str(mirror.directory)], mirror.programs)
     except FatalError:
         # There is nothing to check; the run says why.
         return []

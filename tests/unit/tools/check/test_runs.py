@@ -13,8 +13,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox.pool import Pool
-from function_script.tools import check
-from function_script.tools.check import runs
+from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Report, render_text
 from function_script.tools.render.runtimes.servers import Server, Servers
 
@@ -298,7 +297,7 @@ def _place(path: Path, kind: str, program: str) -> Path:
 
 
 def _check(file: Path, pool: Pool, variants: int = 8) -> Report:
-    return check.check([str(file)], run_options=runs.Options(pool=pool, variants=variants))
+    return checker.check([str(file)], run_options=runs.Options(pool=pool, variants=variants))
 
 
 @pytest.mark.parametrize(("kind", "text", "program"), MISTAKES)
@@ -467,7 +466,7 @@ def test_program_that_reads_resources_is_certain_to_fail_for_a_new_xr(
     program = f"{_READS_STATE[kind]}{_SIZE[kind]}{_CONFIG}{line}  last: a\n"
     file = _place(tmp_path, kind, program)
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]) + status)
-    findings = check.check([str(file)], run_options=runs.Options(pool=pool, variants=0)).findings
+    findings = checker.check([str(file)], run_options=runs.Options(pool=pool, variants=0)).findings
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
@@ -1144,7 +1143,7 @@ metadata: {name: other}
 spec: {package: "127.0.0.1:1/other:v1"}
 """)
     options = runs.Options(pool=pool, variants=2, runs_others=True)
-    report = check.check([str(tmp_path)], run_options=options)
+    report = checker.check([str(tmp_path)], run_options=options)
     assert len(starts) == 1
     assert len(report.unreached) == count
 
