@@ -59,7 +59,11 @@ def load_input(source: Source, step: str = "") -> step_inputs.StepInput:
 
     Raises InputError unless exactly one template matches.
     """
-    ours = [each for document in sources.read(source) for each in step_inputs.find_ours(document)]
+    ours = [
+        each
+        for document in bounded.read_documents(source)
+        for each in step_inputs.find_ours(document)
+    ]
     templates = [each for each in ours if _kind(each) in _TEMPLATES]
     matches = [each for each in templates if step in {"", each.step}]
     if len(matches) == 1:

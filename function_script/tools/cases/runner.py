@@ -20,7 +20,7 @@ from function_script.request.values import Object
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.tools import local_pool, sources
+from function_script.tools import bounded, local_pool, sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Status
@@ -188,7 +188,7 @@ class _CaseRun:
         # A link that leads nowhere is a file to refuse.
         if os.path.lexists(path):
             source = sources.load_file(path, self._case.project)
-            expected = [document.value for document in sources.read(source)]
+            expected = [document.value for document in bounded.read_documents(source)]
             difference = comparison.find_difference(path, expected, documents)
             message = f'documents: what was rendered is not what "{path}" holds'
             status, verb = Status.UPDATED, "write it anew"

@@ -57,7 +57,10 @@ class _Project:
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one run at a time, from their copy in ``mirror``."""
+    """Renders texts in ``pool``, one run at a time, from their copy in ``mirror``.
+
+    The page cancels a run by `Pool.cancel`: its step fails.
+    """
 
     def __init__(self, pool: Pool, mirror: Mirror, options: renderer.Options) -> None:
         self._pool = pool
@@ -67,14 +70,6 @@ class RenderSession:
         self._lock = threading.Lock()
         self._runs = 0
         self._last: Rendering | None = None
-
-    def cancel(self) -> None:
-        """End the run that is going on, if there is one: its step fails."""
-        self._pool.cancel()
-
-    def close(self) -> None:
-        """Stop the functions that were started."""
-        self._options.servers.close()
 
     def render(self, texts: Mapping[str, str], folder: Folder) -> Object:
         """Render ``texts``, by file name, over the files of ``folder`` to the page's JSON.

@@ -234,7 +234,9 @@ def load_all(path: Path, project: Project) -> list[Document]:
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
     texts = (sources.load_file(file, project) for file in files)
-    return sources.refuse_lists(document for text in texts for document in sources.read(text))
+    return sources.refuse_lists(
+        document for text in texts for document in bounded.read_documents(text)
+    )
 
 
 def load_values(path: Path | None, project: Project) -> list[Object]:

@@ -16,7 +16,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, list_choices, suggest
 from function_script.texts.source import Source
-from function_script.tools import author_positions, manifests, sources, structural_schema, xrds
+from function_script.tools import author_positions, bounded, manifests, structural_schema, xrds
 from function_script.tools.validate import builtin, openapi, packages
 from function_script.tools.validate.report import Problem, SkippedRule
 
@@ -266,5 +266,5 @@ def _load(directory: Path) -> list[Document]:
         document
         for file in sorted(directory.iterdir(), key=lambda file: file.name)
         if file.name.endswith(".yaml")
-        for document in sources.read(Source(name=file.name, text=file.read_text("utf-8")))
+        for document in bounded.read_documents(Source(name=file.name, text=file.read_text("utf-8")))
     ]

@@ -122,8 +122,3 @@ def push(
         repository.push_manifest(data, images.MANIFEST_TYPE, images.sha256(data))
     data = images.index(package_images)
     return repository.push_manifest(data, images.INDEX_TYPE, reference.version)
-
-
-def list_tags(name: str) -> list[str]:
-    """Return the tags of a repository in a registry. Raises InputError."""
-    return Repository(references.parse(f"{name}:latest"), "pull").list_tags()
