@@ -4,6 +4,7 @@ A definition that cannot be read would find no mistakes, so it is an error.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -252,6 +253,7 @@ def bundled() -> list[Document]:
     return [*_load(INPUTS), *_load(_PIPELINES)]
 
 
+@cache
 def read_schemas(directory: Path) -> dict[tuple[str, str], Object]:
     """Read the schemas of a directory of CRDs by apiVersion and kind."""
     return {
