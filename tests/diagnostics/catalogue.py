@@ -36,6 +36,7 @@ from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
 from function_script.tools.check import checker
 from function_script.tools.check.report import Finding
+from function_script.tools.project import Project
 from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.output import OutputOptions
@@ -277,7 +278,7 @@ def run(directory: Path, pool: RecordingPool) -> Outcome:
 
 
 def _find_paths(directory: Path) -> loading.RenderPaths:
-    paths = loading.find_render_paths(directory)
+    paths = loading.find_render_paths(directory, Project([directory]))
     arguments = directory / ARGUMENTS
     if not arguments.exists():
         return paths

@@ -89,12 +89,7 @@ def _check_platforms(packages: Iterable[images.Image]) -> None:
             )
 
 
-def push(
-    name: str,
-    packages: Iterable[Path],
-    progress: Progress | None = None,
-    trust: Trust | None = None,
-) -> str:
+def push(name: str, packages: Iterable[Path], progress: Progress, trust: Trust) -> str:
     """Push package files under the tag of ``name``. Return the digest in the registry.
 
     ``progress`` gets a line for each layer, and the part of it that is sent. Raises InputError.
