@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support import builders, one_step
+from support import builders
 from support.commands import Run
 
 from function_script.engines import secret_fields
@@ -66,11 +66,6 @@ OBJECT = '{"apiVersion": "example.org/v1", "kind": "Db", "spec": %s}'
             go("stringData: {pw: {{ randAlphaNum 16 | sha256sum | trunc 20 }}}"),
             ["stringData.pw"],
             id="go-digest",
-        ),
-        pytest.param(
-            jinja("stringData: {pw: {{ sha1(stable_id('db', 20)) }}}"),
-            ["stringData.pw"],
-            id="jinja-digest",
         ),
         pytest.param(
             starlark(OBJECT % '{"users": [{"adminPassword": stable_id("db")}]}'),
@@ -225,17 +220,3 @@ OTHERS = [
 @pytest.mark.parametrize("name", SECRETS + OTHERS)
 def test_name_of_a_secret_is_recognised(name: str) -> None:
     assert secret_fields.is_secret(name) is (name in SECRETS)
-
-
-def test_render_prints_the_warning(tmp_path: Path, run: Run) -> None:
-    program = """\
-        def main(req):
-            secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"p": stable_id("x")}}
-            return {"desired": {"resources": {"a": {"resource": secret}}}}
-        """
-    composition = one_step.composition("StarlarkScript", program, field="script")
-    (tmp_path / "xr.yaml").write_text(one_step.XR)
-    (tmp_path / "composition.yaml").write_text(composition)
-    err = run("render", tmp_path).err
-    assert 'warning: resource "a": stringData.p is a random text' in err
-    assert '= in pipeline step "one"' in err

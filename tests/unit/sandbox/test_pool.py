@@ -99,10 +99,6 @@ def test_printed_text_arrives_with_its_own_request(pool: Pool) -> None:
     assert second.log == ""
 
 
-def test_worker_is_reused(pool: Pool) -> None:
-    assert answer(pool.run(b"pid")) == answer(pool.run(b"pid"))
-
-
 @pytest.mark.linux
 def test_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
     """Workers have their connection, their log and no file of the server."""

@@ -14,7 +14,6 @@ from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded, starters
 from function_script.tools.starters import api, example_project
@@ -107,13 +106,6 @@ def test_quiet_tells_only_what_was_written(tmp_path: Path, run: Run) -> None:
     message = run("init", tmp_path / "new", "--quiet")
     assert str(tmp_path / "new" / "xr.yaml") in message.out.splitlines()
     assert message.err == ""
-
-
-def test_init_overwrites_nothing(tmp_path: Path) -> None:
-    (tmp_path / "xr.yaml").write_text("mine")
-    with pytest.raises(InputError, match=r'"xr.yaml" is there already'):
-        starters.write("jinja", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["xr.yaml"]
 
 
 # One example in every language, the others in one of them.

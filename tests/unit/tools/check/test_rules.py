@@ -25,14 +25,6 @@ FINDINGS = {
             ("program", "5:15", PARSE + 'function "uper" not defined'),
         ],
     ),
-    "gotemplate-not-deterministic": (
-        ours("GoTemplate", "inline: |", "  {{ now }}{{ randAlpha 3 }}{{ env `X` }}"),
-        [
-            ("program", "4:6", PARSE + 'function "now" is not available'),
-            ("program", "4:15", PARSE + 'function "randAlpha" is not available'),
-            ("program", "4:32", PARSE + 'function "env" is not available'),
-        ],
-    ),
     "peer-second-template": (
         peer(
             "source: Inline", "inline:", "  templates:", "  - a", "  - |", "    b", "    {{ uper }}"
@@ -51,18 +43,6 @@ FINDINGS = {
         [
             ("program", "7:11", COMPILE + 'there is no test "od"'),
             ("program", "5:12", COMPILE + 'there is no filter "uper"'),
-        ],
-    ),
-    "jinja-unknown-names": (
-        ours(
-            "JinjaTemplate",
-            "inline: |",
-            "  {% set a = 1 %}{{ a + spce.size }}",
-            "  {% if nope %}{% endif %}{{ b | default(1) }}{{ c is defined }}",
-        ),
-        [
-            ("unknown-name", "4:25", COMPILE + '"spce" has no value, for nothing sets it'),
-            ("unknown-name", "5:9", COMPILE + '"nope" has no value, for nothing sets it'),
         ],
     ),
     "starlark-all-names-of-all-modules": (

@@ -18,28 +18,6 @@ from function_script.tools.render.runtimes.model import Runtime
 
 XR = {**builders.XR, "spec": {"size": 3}}
 HEAD = f"# A comment, so that lines differ.\n---\n{one_step.PIPELINE}"
-GO = one_step.step(
-    "first",
-    "GoTemplate",
-    """\
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: made
-  annotations: {script.fn.crossplane.io/composition-resource-name: thing}
-data:
-  zone: here
-  size: {{ .observed.composite.resource.spec.size | quote }}
-  {{- range $i := until 2 }}
-  item-{{ $i }}: same
-  {{- end }}
----
-apiVersion: example.org/v1
-kind: XThing
-status:
-  address: there
-""",
-)
 JINJA = one_step.step(
     "second",
     "JinjaTemplate",
@@ -78,37 +56,6 @@ def place(position: positions.Position | None) -> str | None:
     return position and f"{position.step} {position.span}"
 
 
-def test_positions_are_those_of_the_step_that_wrote_the_value(pool: Pool) -> None:
-    positions_of = render(pool, GO, JINJA).positions
-    assert {
-        path: place(positions_of.locate("thing", path))
-        for path in [
-            ("data", "zone"),
-            ("data", "size"),
-            ("data", "item-0"),
-            ("data", "item-1"),
-            ("kind",),
-            ("metadata", "name"),
-            ("metadata", "namespace"),
-            ("metadata", "uid"),
-        ]
-    } == {
-        ("data", "zone"): "second composition.yaml:44:13",
-        ("data", "size"): "first composition.yaml:23:11",
-        ("data", "item-0"): "first composition.yaml:25:11",
-        ("data", "item-1"): "first composition.yaml:25:11",
-        ("kind",): "second composition.yaml:39:9",
-        ("metadata", "name"): "first composition.yaml:19:11",
-        ("metadata", "namespace"): None,
-        ("metadata", "uid"): None,
-    }
-    assert place(positions_of.locate(None, ("status", "address"))) == "first composition.yaml:31:11"
-    assert positions_of.locate("other", ("kind",)) is None
-    assert (
-        place(positions_of.nearest("thing", ("data", "lacking"))) == "second composition.yaml:42:9"
-    )
-
-
 SCRIPT = one_step.step(
     "script",
     "StarlarkScript",
@@ -124,14 +71,6 @@ def main(req):
 """,
     field="script",
 )
-
-
-def test_positions_of_a_script(pool: Pool) -> None:
-    of_script = render(pool, SCRIPT).positions
-    zone = of_script.locate("thing", ("data", "zone"))
-    assert place(zone) == "script composition.yaml:17:72"
-    address = of_script.locate(None, ("status", "address"))
-    assert place(address) == "script composition.yaml:20:59"
 
 
 OTHER = """\
