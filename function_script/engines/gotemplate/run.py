@@ -417,6 +417,7 @@ class RandomNumbers:
     def __call__(self, bound: int) -> int:
         """Return the next number in [0, bound)."""
         run, site = self._run, self._site
+        run.spend(1)
         if run.is_random_zero:
             return 0
         count = run.random_counts[site] = run.random_counts.get(site, 0) + 1

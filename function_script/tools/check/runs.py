@@ -579,7 +579,7 @@ def _find_misspelt_resources(
     composed = {name for result in results if result is not None for name in result.resources}
     for step_input, step in subject.inputs:
         lint = step.language.lint
-        former = {mention.text for mention in lint.find_moved_from(step.program)}
+        former = {mention.text for mention in lint.find_statements("moved_from", step.program)}
         for mention in lint.find_names(step.program, "observed"):
             name = mention.text
             near = None if name in composed | former else spelling.find_slip(name, composed)
