@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script import wire
 from function_script.contribution import Contribution
@@ -66,11 +66,11 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     revision = next((name for name in names if isinstance(name, str)), "")
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
-    entry = _read_entry(request)
-    position = identify_call(request)
-    positions = {} if entry is None else entry.positions
+    sections, positions = _read_entry(request) or (dict(old), {})
+    is_called_again = has_unanswered(request, contribution.resources, contribution.schemas)
+    # Most calls are neither repeated nor behind others that warn, and need no digest.
+    position = identify_call(request) if positions or is_called_again else _LAST_CALL
     label = _label(request, position, positions)
-    sections = dict(old if entry is None else entry.sections)
     sections.pop(label, None)
     results = contribution.results
     if warnings:
@@ -81,10 +81,9 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
             sections[label] = text
         if _has_text(label, text, old):
             results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
-    # The next call of the same step must not be taken for one of another step with its input.
-    is_called_again = has_unanswered(request, contribution.resources, contribution.schemas)
     to_hand: Object = {
         "sections": _to_lines(sections),
+        # The next call of the same step must not be taken for one of another with its input.
         "positions": {label: position if is_called_again else _LAST_CALL},
     }
     return replace(
@@ -99,24 +98,17 @@ def _has_entry(request: wire.Request) -> bool:
     return request.context is not None and _CONTEXT_KEY_BYTES in request.context
 
 
-class _ContextEntry(NamedTuple):
-    """The sections as earlier calls of this reconcile leave them, and the positions of these.
+def _read_entry(request: wire.Request) -> tuple[dict[str, str], Object] | None:
+    """Return the sections as earlier calls leave them, and the positions of these; None of none.
 
     A position is that of a call which Crossplane repeats with what it requires, or _LAST_CALL.
     """
-
-    sections: dict[str, str]
-    positions: Object
-
-
-def _read_entry(request: wire.Request) -> _ContextEntry | None:
-    """Return what earlier steps have put into the context; None without one."""
     value = find_context(request, CONTEXT_KEY) if _has_entry(request) else None
     lines = objects.find_path(value, ("sections",))
     positions = objects.find_path(value, ("positions",))
     if not isinstance(lines, str) or not isinstance(positions, dict):
         return None
-    return _ContextEntry(_parse_lines(lines.split("\n")), positions)
+    return _parse_lines(lines.split("\n")), positions
 
 
 def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str, str]:

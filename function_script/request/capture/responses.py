@@ -6,6 +6,7 @@ from typing import Final
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.step import warning_condition
+from function_script.step.sequencing import withholding
 from function_script.texts.diagnostics import Diagnostic
 
 _FATAL: Final = "SEVERITY_FATAL"
@@ -66,11 +67,11 @@ def to_expected(response: Object, problems: Sequence[Diagnostic]) -> Object:
         messages: list[Value] = [_to_words(problem) for problem in problems]
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
-    # The condition for Warnings repeats them and names the input, which is redacted in the case.
+    # Both keys name the input, which is redacted in the case; the condition repeats Warnings.
     parts["context"] = {
         key: value
         for key, value in _at(parts, "context").items()
-        if key != warning_condition.CONTEXT_KEY
+        if key not in {warning_condition.CONTEXT_KEY, withholding.CONTEXT_KEY}
     }
     parts["conditions"] = [
         condition

@@ -31,7 +31,7 @@ from function_script.wire import enums
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
 # The names of the resources that wait, by the call that withholds them, for later steps.
-_CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
+CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
@@ -44,7 +44,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     resource that exists and may not or cannot be kept.
     """
     has_policies = contribution.deferred or contribution.policy_spans
-    earlier = find_context(request, _CONTEXT_KEY)
+    earlier = find_context(request, CONTEXT_KEY)
     if not (step.readiness or has_policies or earlier) or contribution.is_fatal:
         return contribution
     calls: Object = earlier if isinstance(earlier, dict) else {}
@@ -97,7 +97,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
         contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
     if (names := {*unmet, *dict(waiting)}) or call in calls:
-        for_later: Object = {_CONTEXT_KEY: {call or identify_call(request): [*sorted(names)]}}
+        for_later: Object = {CONTEXT_KEY: {call or identify_call(request): [*sorted(names)]}}
         contribution = replace(contribution, context={**contribution.context, **for_later})
     if options.condition is None and not graph and not options.defer_missing:
         return contribution

@@ -17,6 +17,7 @@ from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object, Readable
 from function_script.step import warning_condition
+from function_script.step.sequencing import withholding
 from function_script.tools import manifests
 from function_script.tools.render import messages
 
@@ -78,6 +79,8 @@ def _read_answer(
     conditions = [each for each in response.conditions if each.type != warning_condition.CONDITION]
     context = messages.read_struct(response.context)
     condition = context.pop(warning_condition.CONTEXT_KEY, None)
+    # Its keys change with every input; desired state and readiness have what waits.
+    context.pop(withholding.CONTEXT_KEY, None)
     parts: Object = {
         "context": context,
         "requirements": _read_requirements(response.requirements, is_modern=is_modern),

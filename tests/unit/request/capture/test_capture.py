@@ -31,6 +31,7 @@ from function_script.texts.source import Source
 from function_script.tools.cases.verdicts import Status
 
 ELSEWHERE: Object = {"apiVersion": "v1", "kind": "Thing", "spec": {MARKER: [f"a {MARKER} b"]}}
+WAITS = builders.document("a") + builders.document("b", depends_on="a")
 ECHOES = [
     pytest.param({"context": {"a": f"postgres://u:{MARKER}@db", MARKER: ENCODED}}, id="context"),
     pytest.param({"desired": {"resources": {MARKER: {"resource": ELSEWHERE}}}}, id="desired"),
@@ -44,6 +45,7 @@ ECHOES = [
     ),
     pytest.param({"input": builders.starlark(f"# {MARKER}\n{PLAIN}")}, id="program"),
     pytest.param({"input": builders.starlark(PLAIN, params={"a": ENCODED})}, id="params"),
+    pytest.param({"input": builders.jinja(WAITS, params={"a": ENCODED})}, id="what waits"),
 ]
 
 

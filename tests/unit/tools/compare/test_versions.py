@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 from e2e.remote_sources import needs_git
-from support import one_step, plans
+from support import builders, one_step, plans
 from support.commands import Run
 from support.paths import ROOT
 
@@ -79,6 +79,7 @@ def edit(path: Path, before: str, after: str) -> None:
 
 VERSIONS = ("compare", "new", "--with", "old")
 FAIL_ON = ("--fail-on", "difference", "--fail-on", "not-compared")
+WAITS = builders.document("a") + builders.document("b", depends_on="a")
 
 
 @pytest.mark.usefixtures("project")
@@ -207,6 +208,15 @@ def test_edit_is_reported_at_its_line(
     assert f"--> {position}" in text
     # An error is in the message alone.
     assert text.count("  = ") == 1
+
+
+def test_edit_of_a_step_that_withholds_changes_nothing(project: Path, run: Run) -> None:
+    """The context names what waits by a digest of the input."""
+    for side, comment in (("old", "a"), ("new", "b")):
+        text = one_step.composition("JinjaTemplate", f"{{# {comment} #}}\n{WAITS}")
+        (project / side / "composition.yaml").write_text(text)
+    (project / "new/xr.yaml").write_text(one_step.XR)
+    assert "1 XR  equal" in run(*VERSIONS, *FAIL_ON).out
 
 
 @pytest.mark.parametrize("side", ["new", "old"])
