@@ -19,8 +19,9 @@ from function_script.texts.source import Source, span_at
 
 # A text that is not closed is one token to its end, or each quote in it would be read to there.
 _TOKEN: Final = re.compile(
-    r'(?P<string>"""(?:\\.|[^\\])*?(?:"""|\\?\Z)|\'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\\?\Z)'
-    r'|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'
+    r'(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
+    r'|(?!"""|\'\'\')(?:"(?:\\.|[^"\\\n])*+"|\'(?:\\.|[^\'\\\n])*+\'))'
+    r'|(?P<unclosed>(?:"""|\'\'\').*|["\'](?:\\.|[^\\\n])*+)'
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
     r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
     re.DOTALL,

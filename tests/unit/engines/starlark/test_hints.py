@@ -50,6 +50,7 @@ CASES = (
     ("return pick({}, 'a')", 'write ["a"]'),
     ("x = [1]\n    x += 80", "write x += [80]"),
     ('x = "a" "b"', "join texts with `+`"),
+    ('return {"a": b"}', "close the text with the quote"),
     ("return [0] * 2.0", "int(value)"),
     ("return 1 < 'a'", "int(text)"),
     ("return 1 < []", "values of one type"),
