@@ -39,7 +39,12 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command; None if there is none of this name."""
-        return _load_command(name) if name in self.list_commands(ctx) else None
+        names = self.list_commands(ctx)
+        if name in names:
+            return _load_command(name)
+        # click suggests the names of this mapping.
+        self.commands = {each: _load_command(each) for each in names}
+        return None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse flags without a command as those of ``serve``: images start that way."""

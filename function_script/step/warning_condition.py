@@ -58,7 +58,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     if (
         not warnings
         and not composite.message.contains(_CONDITION_BYTES)
-        and not _has_entry(request)
+        and _CONTEXT_KEY_BYTES not in (request.context or b"")
     ):
         return contribution
     xr = view_object(composite.struct_part)
@@ -94,16 +94,12 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     )
 
 
-def _has_entry(request: wire.Request) -> bool:
-    return request.context is not None and _CONTEXT_KEY_BYTES in request.context
-
-
 def _read_entry(request: wire.Request) -> tuple[dict[str, str], Object] | None:
     """Return the sections as earlier calls leave them, and the positions of these; None of none.
 
     A position is that of a call which Crossplane repeats with what it requires, or _LAST_CALL.
     """
-    value = find_context(request, CONTEXT_KEY) if _has_entry(request) else None
+    value = find_context(request, CONTEXT_KEY)
     lines = objects.find_path(value, ("sections",))
     positions = objects.find_path(value, ("positions",))
     if not isinstance(lines, str) or not isinstance(positions, dict):

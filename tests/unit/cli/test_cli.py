@@ -265,7 +265,7 @@ def test_limits_are_by_default_those_of_programs(served: list[SimpleNamespace]) 
 
 USAGE = {
     "flag": (["serve", "--no-such-flag"], "No such option"),
-    "command": (["rendr"], "No such command"),
+    "command": (["rendr"], "Did you mean one of: 'render', 'vendor'?"),
     "argument": (["validate"], "Missing argument 'EXTENSIONS'"),
     "composition": (["render", __file__], "COMPOSITION is missing"),
     "no-port": (["serve", "--address", "127.0.0.1"], "form HOST:PORT"),
