@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import grpc
 
+from function_script.request.remote import content
 from function_script.server import channel_args, rpc, sockets
 from function_script.server.admission import Admission
 from function_script.server.health_reflection import HealthAndReflection, reject
@@ -177,6 +178,7 @@ class GrpcServer:
             if not future.done():
                 future.set_result(outcome)
 
+        data = content.shield(data)
         request = RpcRequest(data=data, seconds=seconds, traceparent=traceparent)
         cancel = self._handler.start(request, respond)
         try:

@@ -12,6 +12,7 @@ MAX_BYTES: Final = 8 << 20
 """The bounds of the texts of one reference."""
 _TEXT: Final = 1
 _IS_FILE: Final = 2
+_UNKNOWN: Final = fields.varint_field(request.REMOTE_TEXTS, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +46,15 @@ def decode(payload: bytes) -> Content:
 
 
 def attach(data: bytes, payloads: Iterable[tuple[RemoteReference, bytes]]) -> bytes:
-    """Return a RunFunctionRequest with the encoded contents of references."""
+    """Return a RunFunctionRequest with the encoded contents of references in front."""
     entries = [
         fields.entry_field(request.REMOTE_TEXTS, reference.key, payload)
         for reference, payload in payloads
     ]
-    # A message is a sequence of fields, so that appending some is all it takes.
-    return b"".join([data, *entries])
+    # A message is a sequence of fields, so that adding some is all it takes.
+    return b"".join([*entries, data])
+
+
+def shield(data: bytes) -> bytes:
+    """Return a client's RunFunctionRequest, in which nothing is read as contents of references."""
+    return _UNKNOWN + data if data.startswith(request.REMOTE_TAG) else data

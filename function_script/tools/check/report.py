@@ -1,6 +1,7 @@
 """The report of a check: findings; as text for people, JSON, or SARIF for tools of code review."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -284,7 +285,7 @@ def _result(finding: Finding) -> Object:
         return result
     # Reviews need a relative reference for a relative path.
     path = Path(span.name)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix() or _STDIN)
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix() or _STDIN))
     region: Object = {"startLine": span.line}
     if span.column is not None:
         end = span.column + max(1, span.width)
