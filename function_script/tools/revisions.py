@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 
@@ -110,7 +110,7 @@ def _read(name: str, path: Path, target: Path, home: Path) -> Path:
         for file, text in links:
             file.symlink_to(os.fsdecode(text))
     except (OSError, ValueError) as error:
-        raise FetchError(f"its files cannot be written: {error}") from error
+        raise FetchError(f"its files cannot be written: {cause_of(error)}") from error
     result = target / os.fsdecode(prefix)
     result = result if path.is_dir() else result / path.name
     if not result.exists():

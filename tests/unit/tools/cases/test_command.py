@@ -218,6 +218,12 @@ def test_text_in_a_file(tmp_path: Path, printed: Printed) -> None:
     assert "cannot write" in printed("--output-file", "nowhere/report.txt", code=1)
 
 
+def test_name_cannot_fake_the_line_of_another_case(tmp_path: Path, printed: Printed) -> None:
+    project(tmp_path, a=BAD)
+    (tmp_path / "a.case.yaml").rename(tmp_path / "a\nPASS   b.case.yaml")
+    assert printed(code=1).startswith("FAIL   a PASS b\n")
+
+
 def test_file_has_names_that_are_not_utf_8(tmp_path: Path, printed: Printed) -> None:
     project(tmp_path, a=GOOD)
     (tmp_path / "a.case.yaml").rename(tmp_path / os.fsdecode(b"\xff.case.yaml"))
