@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final
 
 import grpc
 
-from function_script.request.remote import content
 from function_script.server import channel_args, rpc, sockets
 from function_script.server.admission import Admission
 from function_script.server.health_reflection import HealthAndReflection, reject
 from function_script.server.rpc import RpcError, RpcRequest, Status
+from function_script.wire.request import REMOTE_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,7 +178,9 @@ class GrpcServer:
             if not future.done():
                 future.set_result(outcome)
 
-        data = content.shield(data)
+        if data.startswith(REMOTE_TAG):
+            # Behind any other field a client's texts are not read, nor is this one.
+            data = b"\x08\0" + data
         request = RpcRequest(data=data, seconds=seconds, traceparent=traceparent)
         cancel = self._handler.start(request, respond)
         try:

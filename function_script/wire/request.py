@@ -32,8 +32,7 @@ _EXTRA_RESOURCES: Final = 6
 _CREDENTIALS: Final = 7
 _REQUIRED_RESOURCES: Final = 8
 _REQUIRED_SCHEMAS: Final = 9
-# A field of our own, which the server puts in front of a request. Elsewhere it is a client's, and
-# not read.
+# A field of our own: the server's in front of a request, a client's elsewhere, and not read there.
 REMOTE_TEXTS: Final = 1000
 REMOTE_TAG: Final = varint(REMOTE_TEXTS << 3 | LENGTH)
 # The most that the server itself reads, while all its calls wait: fields of a message, and bytes of

@@ -12,7 +12,6 @@ MAX_BYTES: Final = 8 << 20
 """The bounds of the texts of one reference."""
 _TEXT: Final = 1
 _IS_FILE: Final = 2
-_UNKNOWN: Final = fields.varint_field(request.REMOTE_TEXTS, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +52,3 @@ def attach(data: bytes, payloads: Iterable[tuple[RemoteReference, bytes]]) -> by
     ]
     # A message is a sequence of fields, so that adding some is all it takes.
     return b"".join([*entries, data])
-
-
-def shield(data: bytes) -> bytes:
-    """Return a client's RunFunctionRequest, in which nothing is read as contents of references."""
-    return _UNKNOWN + data if data.startswith(request.REMOTE_TAG) else data
