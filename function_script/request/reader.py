@@ -196,8 +196,7 @@ class ObjectReader:
             self.problems.add(self.at(other), problem, hint=f"write {key}")
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
-        is_bare = expected == "a string" and isinstance(value, bool | int | float)
-        hint = text_hint(value) if is_bare else None
+        hint = text_hint(value) if expected == "a string" else None
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}", hint=hint)
 
 
