@@ -151,7 +151,7 @@ def test_object_goes_unless_another_one_controls_it(
 def test_program_that_fails_after_the_change_is_no_change(plan: Plan) -> None:
     plan.change(("spec.region", "spec.regoin"))
     text = plan(xr(), *buckets(), flags=("--fail-on", "invalid"), code=exit_codes.REPORTED)
-    place = r"platform/composition.yaml:\d+:\d+"
+    place = r"new/composition\.yaml:\d+:\d+"
     assert re.match(f"fails after the change: {place}: cannot render template: ", text)
     assert "  = XBucket/demo" in text
 
