@@ -189,12 +189,10 @@ def check_texts(body: ObjectReader, problems: ProblemList) -> None:
 def _check_pod(body: ObjectReader, path: tuple[str, ...], problems: ProblemList) -> None:
     reader = body.noting(problems)
     for field in path:
-        if not isinstance(reader.value.get(field), dict):
+        value = reader.value.get(field)
+        if not isinstance(value, dict):
             return
-        following = reader.object(field)
-        if following is None:
-            return
-        reader = following
+        reader = ObjectReader(value, (reader, field), problems)
     for containers in ("containers", "initContainers"):
         for container in _objects(reader, containers):
             for variable in _objects(container, "env"):

@@ -128,8 +128,7 @@ class ObjectReader:
             if isinstance(item, str):
                 texts[name] = item
             else:
-                message = f"must be a string, not {type_phrase(item)}"
-                self.problems.add(member.at(name), message, hint=text_hint(item))
+                self._mismatch(member.at(name), "a string", item)
         return texts
 
     def choice(

@@ -52,9 +52,8 @@ class Side:
     def tell(self, failure: PipelineError) -> str:
         """Return a FATAL result on one line, with its positions in the files."""
         problems = failure.diagnostics
-        if self.origin is not None:
-            problems = self.origin.locate(failure.step, problems)
-        return diagnostics.to_line(problems)
+        located = self.origin.locate(failure.step, problems) if self.origin else problems
+        return diagnostics.to_line(located)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
