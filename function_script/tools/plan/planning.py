@@ -310,10 +310,10 @@ class Planner:
             before.append(self._run("before", old, old_inputs, answers, *before))
             after.append(self._run("after", new, new_inputs, answers, *after))
         if failure := before[-1].result.failure:
-            message = f"before the change it fails: {old.tell(failure)}"
+            message = f"before the change it fails: {old.describe(failure)}"
             raise UnknownError(self._explain(message, old_inputs, before[-1]))
         if failure := after[-1].result.failure:
-            reason = self._explain(new.tell(failure), new_inputs, after[-1])
+            reason = self._explain(new.describe(failure), new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
         # A program may have written data of Secrets anywhere, in any form.
         is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(

@@ -50,7 +50,7 @@ class Side:
             rendering.positions.owner = f'Composition "{name}" of the dump'
         return rendering
 
-    def tell(self, failure: PipelineError) -> str:
+    def describe(self, failure: PipelineError) -> str:
         """Return a FATAL result on one line, with its positions in the files."""
         problems = failure.diagnostics
         located = self.origin.locate(failure.step, problems) if self.origin else problems
