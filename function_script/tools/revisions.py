@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 
@@ -53,7 +53,8 @@ def open_version(name: str, paths: Sequence[Path]) -> Iterator[Version]:
     A path has no more than its folder there. Raises InputError; an error of the ``with`` block
     names files as `Version.rename`.
     """
-    if Path(name).exists():
+    # An empty name is no path, as of a variable that is not set: it would be this directory.
+    if name and Path(name).exists():
         yield Version(name=name, paths=[Path(name)])
         return
     with tempfile.TemporaryDirectory(prefix="function-script-") as directory:
@@ -109,11 +110,14 @@ def _read(name: str, path: Path, target: Path, home: Path) -> Path:
         for file, text in links:
             file.symlink_to(os.fsdecode(text))
     except (OSError, ValueError) as error:
-        raise FetchError(f"its files cannot be written: {error}") from error
+        raise FetchError(f"its files cannot be written: {cause_of(error)}") from error
     result = target / os.fsdecode(prefix)
     result = result if path.is_dir() else result / path.name
     if not result.exists():
         raise FetchError(f'the commit has no "{path}"')
+    # The commands follow a link that their command line names, and nobody has named this one.
+    if not Path(os.path.realpath(result)).is_relative_to(target):
+        raise FetchError(f'in the commit "{path}" is a link, which leads out of its folder')
     return result
 
 

@@ -18,6 +18,7 @@ from function_script.wire.fields import (
     read_entry,
     read_varint,
     to_int32,
+    varint,
 )
 from function_script.wire.messages import Request, Resource, State
 
@@ -31,8 +32,9 @@ _EXTRA_RESOURCES: Final = 6
 _CREDENTIALS: Final = 7
 _REQUIRED_RESOURCES: Final = 8
 _REQUIRED_SCHEMAS: Final = 9
-# A field of our own, which the server adds to the request.
+# A field of our own: the server's in front of a request, a client's elsewhere, and not read there.
 REMOTE_TEXTS: Final = 1000
+REMOTE_TAG: Final = varint(REMOTE_TEXTS << 3 | LENGTH)
 # The most that the server itself reads, while all its calls wait: fields of a message, and bytes of
 # a request whose parts come in pieces. No sound client sends more.
 _MAX_FIELDS: Final = 10_000
@@ -52,6 +54,9 @@ def index_request(data: bytes) -> Request:
     }
     remote_texts: dict[str, bytes] = {}
     fields = Fields(data, 0, len(data))
+    while data.startswith(REMOTE_TAG, fields.end) and fields.next():
+        key, texts = read_bytes_entry(data, fields.start, fields.end)
+        remote_texts[key] = texts
     while fields.next():
         number = fields.number
         if fields.wire_type != LENGTH:
@@ -65,9 +70,6 @@ def index_request(data: bytes) -> Request:
         # Fields 1 to 5 are messages that occur once.
         elif number <= _CONTEXT:
             single[number] = fields.merged(single.get(number))
-        elif number == REMOTE_TEXTS:
-            key, texts = read_bytes_entry(data, fields.start, fields.end)
-            remote_texts[key] = texts
     tag, capabilities = _meta(single.get(_META))
     return Request(
         tag,

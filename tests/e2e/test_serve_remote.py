@@ -23,13 +23,16 @@ from e2e.remote_sources import (
     serving_git,
 )
 from e2e.scripted_registry import BASIC, ELSEWHERE, Registry, require, serving, status
-from e2e.serving import Server, call, method
+from e2e.serving import NOTHING, Server, call, method
 from support import builders
 from support.builders import fatal
 from support.core_model import Core
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.remote import content
+from function_script.request.remote.reference import RemoteReference
+from function_script.server import rpc
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
@@ -202,6 +205,24 @@ def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted(
     for _ in range(3):
         settle(channel, oci(ref))
     assert gets(registry, "/manifests/") == 1
+
+
+@pytest.mark.parametrize("is_in_front", [True, False])
+def test_texts_that_a_client_sends_are_not_read(plain_server: Server, *, is_in_front: bool) -> None:
+    """Nobody has verified that they are those of the digest."""
+    version = f"sha256:{'a' * 64}"
+    location = "registry.example.org/a"
+    reference = RemoteReference(transport="oci", location=location, version=version)
+    payload = content.encode(content.Content(texts={"main.star": NOTHING}))
+    texts = content.attach(b"", [(reference, payload)])
+    request = builders.request(oci(f"{location}@{version}")).SerializeToString()
+    with plain_server.channel() as channel:
+        run = channel.unary_unary(
+            f"/{rpc.SERVICES[0]}/{rpc.METHOD}",
+            response_deserializer=pb.RunFunctionResponse.FromString,
+        )
+        response = run(texts + request if is_in_front else request + texts, timeout=10.0)
+    assert "no host is allowed" in fatal(response)
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,10 @@ def decode(payload: bytes) -> Content:
 
 
 def attach(data: bytes, payloads: Iterable[tuple[RemoteReference, bytes]]) -> bytes:
-    """Return a RunFunctionRequest with the encoded contents of references."""
+    """Return a RunFunctionRequest with the encoded contents of references in front."""
     entries = [
         fields.entry_field(request.REMOTE_TEXTS, reference.key, payload)
         for reference, payload in payloads
     ]
-    # A message is a sequence of fields, so that appending some is all it takes.
-    return b"".join([data, *entries])
+    # A message is a sequence of fields, so that adding some is all it takes.
+    return b"".join([*entries, data])

@@ -67,7 +67,7 @@ def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
         is_expected = any(options.file.absolute() in each.expected for each in results)
         if is_expected or files.is_input(options.file):
             raise InputError.of(f'cannot write "{options.file}": a case reads it')
-        write_named(options.file, text.encode())
+        write_named(options.file, text.encode(errors="backslashreplace"))
     elif options.output != "text":
         options.print(text.rstrip("\n"))
     return verdicts.is_success(results)

@@ -107,10 +107,11 @@ def is_success(verdicts: Sequence[CaseVerdict]) -> bool:
 
 def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     """Format a line, and below it the problems; without a line break at the end."""
-    lines = [f"{verdict.status:<6} {verdict.name}"]
+    name = console.one_line(verdict.name)
+    lines = [f"{verdict.status:<6} {name}"]
     if colourful:
         colour = _COLOURS.get(verdict.status, _YELLOW)
-        lines = [f"{colour}{verdict.status}{console.PLAIN} {verdict.name}"]
+        lines = [f"{colour}{verdict.status}{console.PLAIN} {name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
     for frame in _frames(verdict, colourful=colourful):
         lines += ["", *_indent(frame)]

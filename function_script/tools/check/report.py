@@ -20,7 +20,6 @@ SARIF_VERSION: Final = "2.1.0"
 _SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 )
-_STDIN: Final = "stdin"
 
 
 Place: TypeAlias = tuple[str, int] | None
@@ -284,7 +283,7 @@ def _result(finding: Finding) -> Object:
         return result
     # Reviews need a relative reference for a relative path.
     path = Path(span.name)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix() or _STDIN)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="surrogateescape")
     region: Object = {"startLine": span.line}
     if span.column is not None:
         end = span.column + max(1, span.width)

@@ -88,6 +88,7 @@ def test_error_about_a_revision_names_files_as_git_does() -> None:
     [
         pytest.param("mian", "platform", "git has no such commit", id="unknown"),
         pytest.param("--all", "platform", "git has no such commit", id="option"),
+        pytest.param("", "platform", "git has no such commit", id="empty, and no path"),
         pytest.param("HEAD:platform", "platform", "git has no such commit", id="tree"),
         pytest.param("HEAD", "new", 'has no "new"', id="new folder"),
         pytest.param("HEAD", "new/a.yaml", 'has no "new/a.yaml"', id="file in a new folder"),
@@ -103,6 +104,21 @@ def test_revision_that_cannot_be_read_is_an_error(name: str, path: str, reason: 
     with pytest.raises(InputError) as error, revisions.open_version(name, [Path(path)]):
         pass
     assert reason in str(error.value)
+
+
+def test_file_that_was_a_link_out_of_its_folder_is_not_followed(tmp_path: Path) -> None:
+    """A command would read any file of the machine: its command line names the path."""
+    (tmp_path / "secret.yaml").write_text("secret: 1\n")
+    Path("platform/a.yaml").unlink()
+    Path("platform/a.yaml").symlink_to(tmp_path / "secret.yaml")
+    git("commit", "--quiet", "--all", "--message", "two")
+    Path("platform/a.yaml").unlink()
+    Path("platform/a.yaml").touch()
+    with (
+        pytest.raises(InputError, match=r'"platform/a.yaml" is a link, which leads out'),
+        revisions.open_version("HEAD", [Path("platform/a.yaml")]),
+    ):
+        pass
 
 
 def test_machine_without_git_gets_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The command `test`: exit codes, golden files, reports."""
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -215,6 +216,20 @@ def test_text_in_a_file(tmp_path: Path, printed: Printed) -> None:
     report = re.sub(r"in [0-9.]+ s\b", "in TIME", (tmp_path / "report.txt").read_text())
     assert report == output == "PASS   a\n1 passed in TIME\n"
     assert "cannot write" in printed("--output-file", "nowhere/report.txt", code=1)
+
+
+def test_name_cannot_fake_the_line_of_another_case(tmp_path: Path, printed: Printed) -> None:
+    project(tmp_path, a=BAD)
+    (tmp_path / "a.case.yaml").rename(tmp_path / "a\nPASS   b.case.yaml")
+    assert printed(code=1).startswith("FAIL   a PASS b\n")
+
+
+def test_file_has_names_that_are_not_utf_8(tmp_path: Path, printed: Printed) -> None:
+    project(tmp_path, a=GOOD)
+    (tmp_path / "a.case.yaml").rename(tmp_path / os.fsdecode(b"\xff.case.yaml"))
+    printed("-o", "json", "--output-file", "report.json")
+    (case,) = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert os.fsencode(case["name"]) == b"\xff"
 
 
 def test_other_functions_are_left_out_on_demand(tmp_path: Path, printed: Printed) -> None:

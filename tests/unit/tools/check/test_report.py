@@ -1,6 +1,7 @@
 """`check` as SARIF, which has what the standard requires, and the page with its rules."""
 
 import json
+import os
 from pathlib import Path
 
 from generate import check_page, parts
@@ -58,11 +59,12 @@ def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
 
 
 def test_command_writes_it_with_relative_paths(here: Path, run: Run) -> None:
-    """Reviews look for files below the root of the repository, with blanks escaped."""
-    (here / "a b.yaml").write_text(BROKEN)
-    text = run("check", "a b.yaml", "-o", "sarif", code=1).out
+    """Reviews look for files below the root of the repository, with odd bytes escaped."""
+    name = os.fsdecode(b"a b\xff.yaml")
+    (here / name).write_text(BROKEN)
+    text = run("check", name, "-o", "sarif", code=1).out
     assert len(json.loads(text)["runs"][0]["results"]) == 1
-    assert '"uri": "a%20b.yaml"' in text
+    assert '"uri": "a%20b%FF.yaml"' in text
 
 
 def test_table_of_rules_is_fresh(*, update_goldens: bool) -> None:
