@@ -68,11 +68,8 @@ def to_expected(response: Object, problems: Sequence[Diagnostic]) -> Object:
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
     # Both keys name the input, which is redacted in the case; the condition repeats Warnings.
-    parts["context"] = {
-        key: value
-        for key, value in _at(parts, "context").items()
-        if key not in {warning_condition.CONTEXT_KEY, withholding.CONTEXT_KEY}
-    }
+    for key in (warning_condition.CONTEXT_KEY, withholding.CONTEXT_KEY):
+        _at(parts, "context").pop(key, None)
     parts["conditions"] = [
         condition
         for condition in _list(parts, "conditions")

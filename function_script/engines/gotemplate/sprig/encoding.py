@@ -45,7 +45,8 @@ def decode_64(text: str) -> bytes:
     # Go skips line breaks anywhere.
     data = to_bytes(text).translate(None, _NEWLINES)
     try:
-        if len(data) % 4 == 0:  # The decoder lets surplus padding pass.
+        # The decoder lets surplus padding pass.
+        if len(data) % 4 == 0 and not data.endswith(b"==="):
             return binascii.a2b_base64(data, strict_mode=True)
     except binascii.Error:
         pass
@@ -78,6 +79,9 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
+    count = len(data) - len(data.lstrip(_ALPHABET_32))
+    if len(data) <= count + 8:  # Go does not look at the rest of a group behind the padding.
+        data = data[: count + (-count % 8 or 8)]
     try:
         return to_string(base64.b32decode(data))
     except binascii.Error:
