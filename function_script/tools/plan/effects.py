@@ -204,8 +204,12 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
     *above, name = map(str, path)
     parent = manifests.object_at(manifest, *above)
     del parent[name]
-    for part in managed_fields.parts_of_others(live, [*above, name]):
-        objects.merge(parent, {name: part})
+    try:
+        for part in managed_fields.parts_of_others(live, [*above, name]):
+            objects.merge(parent, {name: part})
+    except ValueError as error:
+        text = f"the managedFields of {manifests.describe(live)} cannot be read"
+        raise UnknownError(f"{text}: {error}") from error
 
 
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:

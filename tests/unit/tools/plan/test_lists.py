@@ -108,6 +108,16 @@ def test_item_that_cannot_be_read_makes_its_xr_unknown(plan: Plan, key: str) -> 
     assert 'unknown: its managedFields have an item "' in plan(xr(count=1), live({key: ITEM}))
 
 
+@pytest.mark.parametrize(
+    "key", ["k:{", "k:1", 'k:{"name":NaN}', 'k:{"name":' + "[" * 5_000, "v:" + "1" * 5_000, "i:x"]
+)
+def test_own_item_that_cannot_be_read_is_no_drift(plan: Plan, key: str) -> None:
+    """Nothing is known of its object, and the other XR is planned."""
+    plan.change(("size: 1", "size: 1"))
+    rows = plan.find_rows(xr(count=1), live(own={"f:rules": {key: ITEM}}), xr("other", count=0))
+    assert [(row["verdict"], row["drift"]) for row in rows] == [("unchanged", [])] * 2
+
+
 def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:
     old = COMPOSITION.replace("size: 1\n", "size: 1\n          rules: [a, b]\n")
     plan.change(("[a, b]", "[a]"), before=old)
