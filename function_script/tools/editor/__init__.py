@@ -16,7 +16,7 @@ from function_script.request.values import Object
 from function_script.texts.source import Source
 from function_script.tools import manifests
 from function_script.tools.editor import schema
-from function_script.tools.project import create
+from function_script.tools.project import Project
 
 SCHEMA: Final = ".vscode/function-script.schema.json"
 SNIPPETS: Final = ".vscode/function-script.code-snippets"
@@ -46,7 +46,7 @@ def write(directory: Path) -> Written:
     texts = build()
     existing = tuple(path for path in (directory / SETTINGS,) if os.path.lexists(path))
     paths = tuple(path for name in texts if (path := directory / name) not in existing)
-    project = create(directory)
+    project = Project([directory])
     for path in paths:
         text = texts[path.relative_to(directory).as_posix()]
         project.write(path, text.encode(), makes_parents=True)
