@@ -5,7 +5,7 @@ Crossplane owns would remove it; applying one that a controller or a default set
 ownership of it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 import orjson
@@ -13,7 +13,6 @@ import orjson
 from function_script.request.objects import deep_copy, find_path
 from function_script.request.values import Object, Readable, Value
 
-_ITEM: Final = ("k:", "v:", "i:")
 _MANAGER: Final = "apiextensions.crossplane.io/composed/"
 # Crossplane sets these itself and ignores a function's values.
 _STATED_BY_CROSSPLANE: Final = {
@@ -113,29 +112,27 @@ def _select(value: Value, fields: Object, own: Readable = None) -> Value:
             if (name := key.removeprefix("f:")) != key and name in value and isinstance(below, dict)
         }
     if isinstance(value, list) and (deeper or "." in fields):
-        return [*_select_items(value, deeper)]
+        items = [_select_item(item, index, deeper) for index, item in enumerate(value)]
+        return [item for item in items if item is not None]
     return value
 
 
-def _select_items(items: Iterable[Value], fields: Object) -> Iterator[Value]:
-    """Yield the parts of a list's items that a set of fields names. Raises ValueError."""
-    names = [
-        (key[0], _read_name(key), below) for key, below in fields.items() if key.startswith(_ITEM)
-    ]
-    for index, item in enumerate(items):
-        for kind, name, below in names:
-            if isinstance(name, dict) and kind == "k":
-                is_match = isinstance(item, dict) and name.items() <= item.items()
-            else:
-                is_match = bool(name == (index if kind == "i" else item))
-            if is_match:
-                yield _select(item, below) if isinstance(below, dict) else item
-                break
+def _select_item(item: Value, index: int, fields: Object) -> Value:
+    """Return the parts of a list's item that a set of fields names; None if it has none of it.
 
-
-def _read_name(key: str) -> Value:
-    """Return the key fields, the value or the index that names a list's item. Raises ValueError."""
-    name: Value = orjson.loads(key[2:])
-    if key.startswith("k:") and not isinstance(name, dict):
-        raise ValueError("it has no key fields")
-    return name
+    Raises ValueError for the name of an item that cannot be read.
+    """
+    for key, below in fields.items():
+        kind, _, text = key.partition(":")
+        if kind == "k":
+            keys = orjson.loads(text)
+            if not isinstance(keys, dict):
+                raise ValueError(f"{key} has no key fields")
+            is_match = isinstance(item, dict) and all(item.get(name) == keys[name] for name in keys)
+        elif kind == "v":
+            is_match = bool(item == orjson.loads(text))
+        else:
+            is_match = kind == "i" and text == str(index)
+        if is_match:
+            return _select(item, below) if isinstance(below, dict) else item
+    return None

@@ -223,3 +223,11 @@ def test_lines_of_a_large_text_are_explained_in_linear_time(language: str, body:
     with taking_less(1.5):
         messages = [result.message for result in results(language, body)]
     assert not [message for message in messages if "CPU time" in message]
+
+
+def test_object_in_a_printed_text_needs_no_separator() -> None:
+    """A whole request has the template in it; a value that is an object needs one."""
+    (printed,) = results("go", "  k: {{ . }}")
+    (object_,) = results("go", '  k: 1\n{{ "apiVersion: v1" }}')
+    assert "duplicate key 'apiVersion'" in printed.message
+    assert ['a line "---"' in each.message for each in (printed, object_)] == [False, True]

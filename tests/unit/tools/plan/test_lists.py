@@ -109,7 +109,7 @@ def test_item_that_cannot_be_read_makes_its_xr_unknown(plan: Plan, key: str) -> 
 
 
 @pytest.mark.parametrize(
-    "key", ["k:{", "k:1", 'k:{"name":NaN}', 'k:{"name":' + "[" * 5_000, "v:" + "1" * 5_000, "i:x"]
+    "key", ["k:{", "k:1", 'k:{"name":NaN}', 'k:{"name":' + "[" * 5_000, "v:" + "1" * 5_000]
 )
 def test_own_item_that_cannot_be_read_is_no_drift(plan: Plan, key: str) -> None:
     """Nothing is known of its object, and the other XR is planned."""
