@@ -226,8 +226,8 @@ def test_lines_of_a_large_text_are_explained_in_linear_time(language: str, body:
 
 
 def test_object_in_a_printed_text_needs_no_separator() -> None:
-    """A whole request has the template in it; a value that is an object needs one."""
-    (printed,) = results("go", "  k: {{ . }}")
+    """A whole request has the template in it; an object of one value needs a separator."""
+    (printed,) = results("go", '  k: {{ dict "a" "\\napiVersion: v1\\nkind: x" }}')
     (object_,) = results("go", '  k: 1\n{{ "apiVersion: v1" }}')
     assert "duplicate key 'apiVersion'" in printed.message
     assert ['a line "---"' in each.message for each in (printed, object_)] == [False, True]
