@@ -292,6 +292,9 @@ class Rendering:
         end = at + len(value)
         if "\n" not in value.lstrip("\n") or value[0] == "\n" or self._rest(end).strip():
             return
+        if value.startswith(("map[", "[map[")):
+            # A map as Go prints it is no text that can be indented.
+            return
         prefix = self._prefix(at)
         lead = _LEAD.match(prefix)
         width = 0 if lead is None else len(lead[0])
