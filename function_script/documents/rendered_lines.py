@@ -323,8 +323,9 @@ class Rendering:
         """Yield a value as a text in quotes, or without those that are around its own."""
         piece, at = self._pieces[index], self._starts[index]
         end = at + len(piece.text)
-        key = _KEY.fullmatch(self._prefix(at))
         rest = self._rest(end)
+        # Behind most of the values of a long line are others, and the search reads all before.
+        key = _KEY.fullmatch(self._prefix(at)) if len(rest.strip()) <= 1 else None
         quote = "" if key is None else key["quote"]
         if key is None or rest.strip() != quote:
             return

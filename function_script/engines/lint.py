@@ -252,10 +252,6 @@ class Lint:
         for name, mention in self.find_rules(program):
             yield name, mention.text, mention
 
-    def find_moved_from(self, program: Program) -> Iterable[Mention]:
-        """Find names that resources had before."""
-        return self.find_statements("moved_from", program)
-
     def find_documents(self, _program: Program) -> Iterable[tuple[Source, str]]:
         """Find YAML in sources: each with its text, where other characters stand for actions."""
         return ()

@@ -84,7 +84,8 @@ def explain_names(
     text = find_wrong_names(signature, count, names)
     if text is None:
         return None
-    parameters = tuple(parameter.name for parameter in signature.parameters)
+    # Those that take any number of arguments have no name in a call.
+    parameters = tuple(each.name for each in signature.parameters if each.name.isidentifier())
     unknown = next((name for name in names if name not in parameters), "")
     hint = suggest(unknown, parameters) if unknown else None
     return f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"

@@ -6,6 +6,8 @@ A part of a resource is decoded when a program first reads it. Bytes are text if
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Final
@@ -29,6 +31,7 @@ _LEVELS: Final = 3
 _MAX_SEARCHES: Final = 4
 # Name of a requirement that shows which of the two fields for required resources is answered.
 PROBE = "script.fn.crossplane.io/probe"
+_CALL_DIGITS: Final = 6
 NO_RESOURCE: Final = wire.index_resource(b"")
 # The protocol's names of the parts of a state and of a resource.
 _STATE_PARTS: Final = ("composite", "resources")
@@ -143,6 +146,16 @@ def _sent(request: wire.Request) -> frozenset[str]:
 def find_context(request: wire.Request, key: str) -> Value:
     """Return the value of one key of the pipeline's context; None if there is none."""
     return None if request.context is None else wire.decode_field(request.context, key)
+
+
+def identify_call(request: wire.Request) -> str:
+    """Return a digest that is the same when Crossplane calls a step again with what it requires.
+
+    Another step with the same input, to which the same names are handed, has the same digest.
+    """
+    names = sorted(request.desired.resources) if request.desired is not None else []
+    text = json.dumps([_struct(request.input, sort_keys=True), names], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_CALL_DIGITS]
 
 
 def find_required(

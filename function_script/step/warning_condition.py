@@ -15,7 +15,12 @@ from typing import Final, NamedTuple
 from function_script import wire
 from function_script.contribution import Contribution
 from function_script.request import objects
-from function_script.request.request import find_context, has_unanswered, view_object
+from function_script.request.request import (
+    find_context,
+    has_unanswered,
+    identify_call,
+    view_object,
+)
 from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import cut
 from function_script.wire import enums
@@ -62,7 +67,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
     entry = _read_entry(request)
-    position = _position(request)
+    position = identify_call(request)
     positions = {} if entry is None else entry.positions
     label = _label(request, position, positions)
     sections = dict(old if entry is None else entry.sections)
@@ -135,13 +140,6 @@ def _parse_lines(lines: list[str]) -> dict[str, str]:
 
 def _to_lines(sections: Mapping[str, str]) -> str:
     return "\n".join(f"{label}: {text}" for label, text in sorted(sections.items()))
-
-
-def _position(request: wire.Request) -> str:
-    """Return a digest that is the same when Crossplane calls a step again with what it requires."""
-    names = sorted(request.desired.resources) if request.desired is not None else []
-    digest = hashlib.sha256("\0".join(names).encode("utf-8", "replace"))
-    return digest.hexdigest()[:_LABEL_DIGITS]
 
 
 def _label(request: wire.Request, position: str, positions: Mapping[str, Readable]) -> str:

@@ -5,20 +5,15 @@
 
 import shutil
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-import click
 import pytest
 from support import spellings
 from support.paths import ROOT
 
 import function_script
 from function_script import documents
-from function_script.cli import commands as group
-from function_script.cli import execute
-from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts import release
@@ -105,32 +100,6 @@ def test_files_never_install_by_the_bare_name() -> None:
         if name not in ABOUT_INSTALLING
     }
     assert {name: lines for name, lines in installs.items() if lines} == {}
-
-
-def helps(command: click.Command, *path: str) -> Iterator[list[str]]:
-    """Yield the arguments that print the help of each command and of those below it."""
-    yield [*path, "--help"]
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            child = command.get_command(context, name)
-            assert child is not None
-            yield from helps(child, *path, name)
-
-
-def test_output_never_installs_by_the_bare_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The help of all commands, the list of `docs`, and what `init` writes and prints."""
-    for arguments in (*helps(group), ["docs"]):
-        assert execute(arguments) == 0
-    for language in LANGUAGES:
-        assert execute(["init", str(tmp_path / language), "--language", language]) == 0
-    output = capsys.readouterr()
-    assert output.out.count("Usage: ") >= 15
-    text = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
-    assert "pip install" in text
-    assert spellings.unpublished_installs(output.out + output.err + text) == []
 
 
 COPIED = ("function_script", "docs", "examples", "package", "README.md", "pyproject.toml")

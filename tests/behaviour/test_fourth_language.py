@@ -4,7 +4,6 @@ The package is copied, and the copy has the toy language of ``support`` besides.
 language is several texts: the resources' names with an expression each.
 """
 
-import http.client
 import json
 import os
 import shutil
@@ -12,14 +11,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from e2e.serving import Server, call
 from generate import input_crds
 from support import builders, one_step
 from support.paths import ROOT
-from support.timing import PATIENCE_SECONDS
 
 import function_script
 from function_script.inputs.kinds import API_VERSION
@@ -201,48 +198,31 @@ def test_editors_know_it(command: Callable[..., str], tmp_path: Path) -> None:
     assert '"const": "ToySheet"' in (folder / "function-script.schema.json").read_text()
 
 
-@pytest.fixture
-def playground(root: Path, project: Path) -> Iterator[http.client.HTTPConnection]:
-    """A connection to a playground of the project, and on it the cookie."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "function_script", "playground", project, "--no-browser"],
+# The starter of the language is a folder of the page.
+PLAYGROUND = """\
+import json, sys
+from pathlib import Path
+from urllib import request
+from function_script.tools.playground import Playground
+with Playground(Path(sys.argv[1]), 0) as playground:
+    browser = request.build_opener(request.HTTPCookieProcessor())
+    browser.open(playground.address).read()
+    languages = browser.open(f"http://{playground.authority}/languages.js").read().decode()
+    files = playground.handle("/api/folder", {"folder": "starter: toy"})["files"]
+    texts = {name: each["text"] for name, each in files.items()}
+    page = playground.handle("/api/render", {"folder": "starter: toy", "files": texts})
+print(json.dumps([languages, page["problems"], page["documents"]]))
+"""
+
+
+def test_playground_knows_it(root: Path, project: Path) -> None:
+    """The page colours its programs, offers its starter, and renders."""
+    printed = subprocess.check_output(
+        [sys.executable, "-P", "-c", PLAYGROUND, project],
         env=os.environ | {"PYTHONPATH": str(root)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
         text=True,
     )
-    assert process.stdout is not None
-    with process, process.stdout:
-        address = urlsplit(process.stdout.readline().removeprefix("playground: ").strip())
-        connection = http.client.HTTPConnection(address.netloc, timeout=PATIENCE_SECONDS)
-        try:
-            yield connection, address
-        finally:
-            connection.close()
-            process.terminate()
-
-
-def test_playground_knows_it(
-    playground: tuple[http.client.HTTPConnection, object], project: Path
-) -> None:
-    """The page colours its programs, offers its starter, and renders."""
-    connection, address = playground
-    connection.request("GET", f"{address.path}?{address.query}")
-    answer = connection.getresponse()
-    answer.read()
-    cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
-    origin = f"http://{address.netloc}"
-    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
-
-    def ask(method: str, path: str, body: object = None) -> str:
-        text = None if body is None else json.dumps(body)
-        connection.request(method, path, text, headers)
-        return connection.getresponse().read().decode()
-
-    assert '"extensions": [".toy"]' in ask("GET", "/languages.js")
-    assert "starter: toy" in json.loads(ask("POST", "/api/folders", {}))["folders"]
-    names = ("composition.yaml", "xr.yaml")
-    files = {name: (project / name).read_text() for name in names}
-    page = json.loads(ask("POST", "/api/render", {"folder": "starter: toy", "files": files}))
-    assert page["problems"] == []
-    assert "size: Small" in json.dumps(page["documents"])
+    languages, problems, documents = json.loads(printed)
+    assert '"extensions": [".toy"]' in languages
+    assert problems == []
+    assert "image: nginx" in json.dumps(documents)

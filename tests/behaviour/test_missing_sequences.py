@@ -1,7 +1,5 @@
 """A misspelt path changes nothing in a cluster: the step stops in every language."""
 
-from typing import cast
-
 import pytest
 from support.builders import API_VERSION, gotemplate, jinja, peer, starlark
 from support.core_model import Core
@@ -159,52 +157,6 @@ def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
         assert len(cluster.objects()) == 2
         cluster.run_step(lenient)
         assert cluster.objects() == {}
-
-
-def test_misspelt_value_is_not_written() -> None:
-    """No `<no value>` gets into an object that is there."""
-    cluster = Core(xr=XR)
-    cluster.run_step(gotemplate(go_text(f"{SPEC}.zones")))
-    before = cluster.objects()
-    message = refusal(cluster, gotemplate(go_text(f"{SPEC}.zones", ".colr.name")))
-    assert message.startswith(
-        f"inline:8:18: cannot evaluate ${SPEC}.colr.name: ${SPEC}.colr does not"
-    )
-    assert 'did you mean "color"?' in message
-    assert cluster.objects() == before
-    cluster.run_step(peer(go_text(f"{SPEC}.zones", ".colr.name")))
-    (changed, _) = cluster.objects().values()
-    assert cast("Object", changed["data"])["color"] == "<no value>"
-
-
-def test_guarded_value_comes_when_it_is_there() -> None:
-    """The first reconcile goes through what is missing without an error."""
-    text = """\
-{{ $bucket := getComposedResource "bucket" }}
-apiVersion: v1
-kind: Bucket
-metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: bucket}}
-{{ with $bucket.status.arn }}
----
-apiVersion: v1
-kind: Policy
-metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: policy}}
-spec: {arn: {{ . }}, region: {{ $bucket.status.region | default "here" }}}
-{{ end }}
-{{ range $name, $entry := .observed.resources }}
----
-apiVersion: v1
-kind: Note
-metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: note-of-{{ $name }}}}
-{{ end }}
-"""
-    cluster = Core(xr=XR)
-    assert cluster.run_step(gotemplate(text)) == []
-    assert set(cluster.objects()) == {"bucket"}
-    cluster.provide({"arn": "arn:1"}, {})
-    assert cluster.run_step(gotemplate(text)) == []
-    assert set(cluster.objects()) == {"bucket", "policy", "note-of-bucket"}
-    assert cluster.objects()["policy"]["spec"] == {"arn": "arn:1", "region": "here"}
 
 
 @pytest.mark.parametrize("arguments", ["MISSING", 'MISSING, "a"', 'MISSING, ["a"]'])

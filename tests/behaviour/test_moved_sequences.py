@@ -132,54 +132,6 @@ def test_moved_from_may_stay_for_ever_and_be_removed() -> None:
     follow(core, renamed)
 
 
-def test_two_renames_at_once_keep_both_objects() -> None:
-    core = start(A, B)
-    follow(core, Thing("first", "x", "a"), Thing("second", "y", "b"))
-    follow(core, Thing("first", "x"), Thing("second", "y"))
-
-
-REFUSED = {
-    "swap": (Thing("first", "b", "a"), Thing("second", "a", "b")),
-    "swap of which one is stated": (Thing("first", "b", "a"), Thing("second", "a")),
-    "shift": (Thing("first", "b", "a"), Thing("second", "c", "b")),
-    "clash": (Thing("first", "b", "a"),),
-    "both claim one": (Thing("first", "x", "a"), Thing("second", "y", "a")),
-    "one claims both": (Thing("first", "x", "a, b"),),
-}
-
-
-@pytest.mark.parametrize("things", REFUSED.values(), ids=REFUSED)
-def test_release_that_is_ambiguous_is_refused(things: tuple[Thing, ...]) -> None:
-    core = start(A, B)
-    before = identities(core)
-    core.pipeline = [release(*things)]
-    settle(core)
-    assert is_refused(core)
-    assert not core.deleted
-    assert identities(core) == before
-    # The release before is still good.
-    follow(core, A, B)
-
-
-def test_swap_is_refused_in_several_releases_too() -> None:
-    core = start(A, B)
-    follow(core, Thing("first", "x", "a"), B)
-    core.pipeline = [release(Thing("first", "x"), Thing("second", "a", "b"))]
-    settle(core)
-    # The object keeps its first name in Crossplane for ever, so nothing else can have that.
-    assert is_refused(core)
-    assert not core.deleted
-
-
-def test_first_name_is_not_taken_by_a_new_resource() -> None:
-    core = start(A)
-    follow(core, Thing("first", "b", "a"))
-    core.pipeline = [release(Thing("first", "b"), Thing("second", "a"))]
-    settle(core)
-    assert is_refused(core)
-    assert not core.deleted
-
-
 @pytest.mark.parametrize("usages", [None, {}], ids=["", "usages"])
 def test_rename_beside_dependencies_keeps_all_objects(usages: Object | None) -> None:
     fields = {} if usages is None else {"usages": usages}

@@ -37,14 +37,7 @@ PROGRAMS = {
         f"---\n{META}{{seen: {{{{ $name }}}}}}\n"
     ),
 }
-NAMELESS = {
-    "starlark": builders.starlark(
-        'def main(req):\n    return {"desired": {"resources": {"settings": {"resource": '
-        '{"apiVersion": "v1", "kind": "ConfigMap"}}}}}\n'
-    ),
-    "jinja": builders.jinja(CONFIG),
-    "gotemplate": builders.gotemplate(CONFIG),
-}
+NAMELESS = builders.jinja(CONFIG)
 
 
 def operate(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
@@ -76,16 +69,15 @@ def test_program_reacts_to_what_is_watched(language: str) -> None:
     }
 
 
-@pytest.mark.parametrize("language", NAMELESS)
-def test_applied_object_has_a_name(language: str) -> None:
+def test_applied_object_has_a_name() -> None:
     """Nobody generates one; in a Composition Crossplane does."""
-    (result,) = operate(NAMELESS[language]).results
+    (result,) = operate(NAMELESS).results
     assert result.severity == pb.SEVERITY_FATAL
     assert result.message == (
         'cannot return resource "settings": an Operation needs its metadata.name '
         "(Crossplane names the resources of an XR only)"
     )
-    assert list(builders.call(builders.request(NAMELESS[language])).results) == []
+    assert list(builders.call(builders.request(NAMELESS)).results) == []
 
 
 def test_object_of_an_earlier_step_may_be_merged_into() -> None:

@@ -1,4 +1,7 @@
-"""Programs and modules that stand in the context or in fetched objects, in every language."""
+"""Programs and modules that stand in the context or in fetched objects.
+
+The context has them in every language; how a program comes is the same for all.
+"""
 
 from pathlib import Path
 
@@ -96,14 +99,13 @@ def test_program_in_the_context(language: str) -> None:
     assert said(call(step(language, source="Context", context=at), context=context)) == "module"
 
 
-@LANGUAGES
-def test_program_in_a_config_map(language: str) -> None:
+def test_program_in_a_config_map() -> None:
     """The function asks for it, waits, and then runs it with its modules.
 
     The caller does not say what it can do. Crossplane before 2.0 would ignore the requirement, so
     that the step would wait for good; its answer to a probe shows that it is not so old.
     """
-    remote = step(language, source="RequiredResource", requiredResource=REFERENCE)
+    remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
     waiting = call(remote)
     assert list(waiting.results) == []
     selector = waiting.requirements.resources[NAME]
@@ -112,7 +114,7 @@ def test_program_in_a_config_map(language: str) -> None:
         "programs",
         "platform",
     )
-    texts = {FILES[language]: WITH_MODULE[language], "lib": MODULES[language]}
+    texts = {"main.star": WITH_MODULE["starlark"], "lib": MODULES["starlark"]}
     assert set(waiting.requirements.extra_resources) == {PROBE}
     program = fetched(config_map(texts))
     response = call(remote, required_resources=program, extra_resources={PROBE: {}})
@@ -120,16 +122,15 @@ def test_program_in_a_config_map(language: str) -> None:
     assert response.requirements == waiting.requirements
 
 
-@LANGUAGES
-def test_field_of_any_object_may_be_the_program(language: str) -> None:
+def test_field_of_any_object_may_be_the_program() -> None:
     reference = {"apiVersion": "e.org/v1", "kind": "Program", "name": "p", "fieldPath": "spec.text"}
     program: Object = {
         "apiVersion": "e.org/v1",
         "kind": "Program",
         "metadata": {"name": "p"},
-        "spec": {"text": PROGRAMS[language]},
+        "spec": {"text": PROGRAMS["starlark"]},
     }
-    remote = step(language, source="RequiredResource", requiredResource=reference)
+    remote = step("starlark", source="RequiredResource", requiredResource=reference)
     assert said(call(remote, required_resources=fetched(program))) == "hello"
 
 
@@ -158,11 +159,10 @@ def test_errors_in_a_module_name_it(language: str) -> None:
     assert "context[lib][lib]:1:" in builders.fatal(response)
 
 
-@LANGUAGES
 @pytest.mark.parametrize("place", ["fileSystem", "environment", "context", "requiredResource"])
-def test_modules_come_from_everywhere(language: str, place: str, tmp_path: Path) -> None:
-    (tmp_path / "lib").write_text(MODULES[language])
-    texts = {"lib": MODULES[language]}
+def test_modules_come_from_everywhere(place: str, tmp_path: Path) -> None:
+    (tmp_path / "lib").write_text(MODULES["starlark"])
+    texts = {"lib": MODULES["starlark"]}
     sections: dict[str, object] = {
         "fileSystem": {"dirPath": "."},
         "environment": {"key": "programs"},
@@ -170,11 +170,7 @@ def test_modules_come_from_everywhere(language: str, place: str, tmp_path: Path)
         "requiredResource": REFERENCE,
     }
     message = builders.request(
-        step(
-            language,
-            modulesFrom=[{place: sections[place]}],
-            **{FIELDS[language]: WITH_MODULE[language]},
-        ),
+        builders.starlark(WITH_MODULE["starlark"], modulesFrom=[{place: sections[place]}]),
         context={**environment(texts), "programs": texts},
         required_resources=builders.required(
             "script.fn.crossplane.io/modules-0", config_map(texts)

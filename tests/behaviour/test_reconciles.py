@@ -183,63 +183,6 @@ def test_warning_of_the_functions_own_is_one_event() -> None:
         assert "of the XR only status can be set, not spec" in warning
 
 
-def named(name: str, **policy: object) -> dict[str, Object]:
-    """Steps of two languages that compose one resource of this name."""
-    annotations = {key: str(value) for key, value in policy.items()}
-    text = builders.document(name, **annotations)
-    fields = ", ".join(f'"{key}": "{value}"' for key, value in policy.items())
-    script = (
-        'def main(req):\n    body = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {}}\n'
-        f'    return {{"desired": {{"resources": {{"{name}": {{"resource": body, {fields}}}}}}}}}\n'
-    )
-    return {
-        "starlark": builders.starlark(script, autoReady={}),
-        "jinja": builders.jinja(text, autoReady={}),
-        "gotemplate": builders.gotemplate(text, autoReady={}),
-        "function-go-templating": builders.peer(
-            builders.document(name, **annotations, ready="True")
-            .replace("script.fn", "gotemplating.fn")
-            .replace("gotemplating.fn.crossplane.io/moved", "script.fn.crossplane.io/moved")
-        ),
-    }
-
-
-LANGUAGES = tuple(named("a"))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_rename_with_moved_from_deletes_nothing(language: str) -> None:
-    core = Core(pipeline=[named("old")[language]])
-    settle(core)
-    core.pipeline = [named("new", moved_from="old")[language]]
-    core.run(HOUR)
-    make_ready(core)
-    core.run(HOUR)
-    assert core.created == ["demo-old"]
-    assert not core.deleted
-    assert not [event for event in core.events if event.kind == "Fatal"]
-    assert list(core.resources) == ["old"]
-    assert core.reconciles < 400
-    # A second rename names the last name, or all.
-    core.pipeline = [named("newest", moved_from="new")[language]]
-    core.run(HOUR)
-    # The object remembers its name: moved-from may go.
-    core.pipeline = [named("newest")[language]]
-    core.run(HOUR)
-    assert core.created == ["demo-old"]
-    assert not core.deleted
-
-
-def test_rename_without_moved_from_deletes_the_object() -> None:
-    """The model does what Crossplane does."""
-    core = Core(pipeline=[named("old")["jinja"]])
-    settle(core)
-    core.pipeline = [named("new")["jinja"]]
-    core.run(HOUR)
-    assert core.created == ["demo-old", "demo-new"]
-    assert core.deleted == ["demo-old"]
-
-
 @pytest.mark.parametrize("is_first", [True, False])
 def test_warnings_of_two_equal_steps_do_not_flap(is_first: bool) -> None:
     """The same input twice: only one of them warns."""

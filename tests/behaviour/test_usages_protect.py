@@ -155,15 +155,3 @@ def test_legacy_xr_protects_or_says_that_it_cannot(of: str | None, by: str | Non
         cluster.apply(usage)
         assert not cluster.can_delete(cast("Object", resources["net"]["resource"]))
         assert "results" not in modern
-
-
-def test_model_knows_a_usage_that_protects_nothing() -> None:
-    """As it was written once: without the namespace, which is then the Usage's own."""
-    resources = exists(None, "here")
-    cluster = cluster_of(resources)
-    usage = usage_of(respond(resources, MODERN))
-    assert usage is not None
-    reference = cast("dict[str, str]", cast("Object", spec(usage)["of"])["resourceRef"])
-    assert reference.pop("namespace") == ""
-    cluster.apply(usage)
-    assert cluster.can_delete(cast("Object", resources["net"]["resource"]))

@@ -54,17 +54,19 @@ def test_removal_of_the_old_name_leaves_the_moved_object(moving: Object) -> None
 FALSE, TRUE = "READY_FALSE", "READY_TRUE"
 
 
+REQUIRED: Object = {"resources": {"r": {"apiVersion": "v1", "kind": "A", "matchLabels": {}}}}
+
+
 def follow(*steps: Object, exist: str = "") -> Object:
     """The response of the last step, behind one whose `b` waits for its `a`."""
     exists = {name: observed(status=READY) for name in exist}
-    required: Object = {"r": {"apiVersion": "v1", "kind": "A", "matchLabels": {}}}
     resources: dict[str, Object] = {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}}
-    first = step("jinja", resources, requirements={"resources": required})
+    first = step("jinja", resources, requirements=REQUIRED)
     response: Object = {}
     for each in (first, *steps):
         state = response.get("desired", {})
         # Crossplane calls a step again with what it requires, and with its own context.
-        for required_resources in ({}, {"r": {}}) if each is first else ({},):
+        for required_resources in ({}, {"r": {}}, {"r": {}}) if "requirements" in each else ({},):
             parts = {"desired": state, "context": response.get("context", {})}
             response = run(each, exists, required_resources=required_resources, **parts)
     return response
@@ -81,10 +83,13 @@ def test_dependency_on_what_an_earlier_step_withholds_waits_too(language: str) -
     assert set(desired(follow(behind, exist="ab"))) == {"a", "b", "c"}
 
 
+@pytest.mark.parametrize("requirements", [{}, {"requirements": REQUIRED}], ids=["once", "again"])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_part_of_what_an_earlier_step_withholds_is_not_created(language: str) -> None:
+def test_part_of_what_an_earlier_step_withholds_is_not_created(
+    language: str, requirements: Object
+) -> None:
     """It would lack what the earlier step states; a script states the whole of a resource."""
-    part = step(language, {"b": {}})
+    part = step(language, {"b": {}}, **requirements)
     response = follow(part)
     assert set(desired(response)) == ({"a", "b"} if language == "starlark" else {"a"})
     assert response["desired"]["composite"] == {"ready": FALSE}  # type: ignore[index,call-overload] # objects
@@ -97,3 +102,23 @@ def test_xr_is_not_ready_while_an_earlier_step_withholds_a_resource() -> None:
     for exist, readiness in (("", FALSE), ("a", TRUE), ("b", TRUE)):
         response = follow(ready, exist=exist)
         assert response["desired"]["composite"] == {"ready": readiness}  # type: ignore[index,call-overload] # objects
+
+
+def test_resource_that_a_step_withholds_only_until_its_requirement_is_answered_is_forgotten() -> (
+    None
+):
+    """The step's own context comes back with the answer, and goes on to later steps."""
+    asking = starlark(
+        "def main(req):\n"
+        "    rsp = response()\n    rsp.ready(True)\n"
+        '    rsp.require("r", "v1", "A", match_labels = {})\n'
+        '    body = {"apiVersion": "v1", "kind": "A"}\n'
+        '    if get_required(req, "r") == None:\n'
+        '        rsp.resource("a", body)\n        rsp.resource("b", body, depends_on = ["a"])\n'
+        "    return rsp\n"
+    )
+    context = run(asking)["context"]
+    again = run(asking, context=context, required_resources={"r": {}})
+    part = run(step("jinja", {"b": {}}), desired=again["desired"], context=again["context"])
+    assert again["desired"]["composite"] == {"ready": TRUE}  # type: ignore[index,call-overload] # objects
+    assert set(desired(part)) == {"b"}

@@ -9,9 +9,6 @@ import grpc
 import pytest
 from e2e.serving import Server, call, serve_in_vain
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
-    ProtoReflectionDescriptorDatabase,
-)
 from support import builders
 from support.timing import PATIENCE_SECONDS, wait_until
 
@@ -41,22 +38,6 @@ def test_versions_are_both_served(channel: grpc.Channel, version: str) -> None:
     thing = builders.to_dict(response)["desired"]["resources"]["thing"]["resource"]
     assert thing["spec"] == {"count": 2}
     assert response.meta.tag == "a-tag"
-
-
-def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
-    """Tools such as grpcurl find the services without their files."""
-    database = ProtoReflectionDescriptorDatabase(channel)
-    services = set(database.get_services())
-    assert {
-        "apiextensions.fn.proto.v1.FunctionRunnerService",
-        "apiextensions.fn.proto.v1beta1.FunctionRunnerService",
-        "grpc.health.v1.Health",
-    } <= services
-    for name in services:
-        package, _, service = name.rpartition(".")
-        file = database.FindFileContainingSymbol(name)
-        assert file.package == package
-        assert service in {each.name for each in file.service}
 
 
 @pytest.mark.parametrize("service", ["", "apiextensions.fn.proto.v1.FunctionRunnerService"])

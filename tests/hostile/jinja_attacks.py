@@ -147,6 +147,13 @@ ATTACKS = [
             ),
         ),
         ("spread-in-filter", "* and **", "{{ 1 | join(*range(99999)) }}"),
+        ("long-key", "is undefined", "{{ d['a' * 1000000].b }}"),
+        ("long-key-of-a-part", "is undefined", "{{ get_credential_data('=' * 1000000) }}"),
+        # Calls that Python would explain in its words
+        ("name-of-varargs", "there is *values", "{{ log(values=1) }}"),
+        ("arguments-of-items", "items takes no arguments", "{{ observed.items(1) }}"),
+        ("bound-of-a-slice", "integers or None", "{{ s['a':] }}"),
+        ("log-of-two-bytes", "", "{{ log('é' * 100000) }}", True),
         (
             "undefined-chain",
             "is undefined",

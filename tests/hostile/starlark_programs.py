@@ -53,6 +53,15 @@ OUTPUT_ROWS = (
 
 SIZE_ROWS = (
     Hostile(
+        "quotes-that-do-not-close",
+        _main("return {}") + "raise " + 'x\\"' * 60_000,
+        PROGRAM,
+        "cannot use reserved keyword",
+    ),
+    Hostile("braces", "x = " + "{" * 10_000 + "a.b.\n", PROGRAM, "values stand without braces"),
+    Hostile("last-statement-of-many-digits", _main("return {}") + "9" * 5_000 + "\n", OK),
+    Hostile("last-statement-with-a-tuple-as-key", _main("return {}") + "{(1, 2): 3}\n", OK),
+    Hostile(
         "half-a-million-lines",
         "x = 1\n" * 500_000,
         LIMIT,

@@ -8,7 +8,7 @@ import pytest
 from hostile.cases import Hostile
 from hostile.starlark_programs import PROGRAMS
 from support import builders
-from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, taking_less
 
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.engines.starlark import engine as starlark
@@ -71,8 +71,9 @@ def _outcome(case: Hostile) -> tuple[str, FatalError | None]:
 
 @pytest.mark.parametrize("case", SAFE, ids=lambda case: case.id)
 def test_engine_ends_the_script_itself(case: Hostile) -> None:
-    """The error is short, and has the reason and the position."""
-    outcome, error = _outcome(case)
+    """The error is short, comes in time, and has the reason and the position."""
+    with taking_less(Limits().timeout_seconds):
+        outcome, error = _outcome(case)
     assert outcome in case.must
     if error is not None:
         assert case.says in str(error)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, Self
 
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.values import (
     MAX_INT64,
@@ -416,12 +416,16 @@ _PATTERNS: Final = {
 }
 _SECONDS: Final = frozenset({"05", "5"})
 _BLANKS: Final = re.compile(" +")
+# Its pattern is compiled: one of a megabyte takes a quarter of a minute.
+_MAX_LAYOUT: Final = 1_000
 # The largest hours, minutes and seconds of an offset.
 _OFFSET_LIMITS: Final = (_DAY // _HOUR, _MINUTE, _MINUTE)
 
 
 def parse_date(layout: str, text: str) -> Time:
-    """Return the time that a text says; raises CallError."""
+    """Return the time that a text says; raises CallError and LimitExceededError."""
+    if len(layout) > _MAX_LAYOUT:
+        raise LimitExceededError(f"a layout of {len(layout)} characters, not {_MAX_LAYOUT} at most")
     elements: list[str] = []
     pattern = ""
     parts = list(_split_layout(to_narrow(layout)))
@@ -484,16 +488,10 @@ def _to_time(texts: Iterable[tuple[str, str]]) -> Time:
     clock = hour * _HOUR + parts.get("minute", 0) * _MINUTE + parts.get("second", 0)
     day = parts.get("month", 1), parts.get("day", 1)
     time = Time.at(parts.get("year", 0), *day, clock)
-    location = _find_location(zone, offset)
+    # UTC without any, and for an offset of 0.
+    location = Location(zone, offset or 0) if zone != "UTC" and (offset or zone) else UTC
     moved = 0 if location is UTC else offset or 0
     return Time(time.seconds - moved, nanoseconds, location)
-
-
-def _find_location(zone: str, offset: int | None) -> Location:
-    """Return the location that was read: UTC without any, and for an offset of 0."""
-    if zone == "UTC" or not (offset or zone):
-        return UTC
-    return Location(zone, offset or 0)
 
 
 def _read_offset(text: str) -> int:

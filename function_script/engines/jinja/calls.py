@@ -92,7 +92,8 @@ class LibraryFunction:
     def _read(self, run: Run, name: str, value: object) -> Readable:
         if isinstance(value, str):
             run.budget.spend(_READINGS * len(value) // CHARACTERS_PER_STEP)
-            return value
+            # Writers and parsers refuse texts that are traced.
+            return str(value)
         if isinstance(value, Undefined):
             # Functions that look into an object define their result for a missing one.
             if name == self.names[0] and name in self.lazy:
@@ -144,7 +145,7 @@ def signature_of(name: str, call: Call, *, is_filter: bool = False) -> Signature
         usage=f"{name}({', '.join(map(str, usage_parameters))})",
         parameters=tuple(
             Parameter(
-                each.name,
+                "*" * (each.kind is each.VAR_POSITIONAL) + each.name,
                 ANNOTATIONS.get(each.annotation, ()),
                 is_required=each.default is each.empty and each.kind is not each.VAR_POSITIONAL,
                 is_named_only=each.kind is each.KEYWORD_ONLY,

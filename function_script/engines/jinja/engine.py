@@ -144,8 +144,6 @@ def _explain(
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
         in_loop = bool(stack) and re.search(r"\bfor\b", stack[-1].statement()) is not None
         hint = _PAIRS if in_loop and wording.is_unpacking(error) else None
-        if isinstance(error, ZeroDivisionError):
-            hint = "test that the divisor is not 0 first"
         return _RENDER + wording.reword(str(error)), hint, None
     raise error
 

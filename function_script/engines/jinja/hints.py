@@ -20,13 +20,14 @@ from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 
 # The index behind a tag's word and one more.
 _THIRD: Final = 2
-_TAGS: Final = frozenset(
-    {
-        *("block", "call", "elif", "else", "endblock", "endcall", "endfilter", "endfor", "endif"),
-        *("endmacro", "endset", "endwith", "extends", "filter", "for", "from", "if", "import"),
-        *("include", "macro", "set", "with"),
-    }
+STATEMENTS: Final = (
+    *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
+    *("raw", "set", "with"),
 )
+"""The tags that begin a statement."""
+TAGS_ELSEWHERE: Final = frozenset({"elif", "else", *(f"end{each}" for each in STATEMENTS)})
+"""Tags that exist; where the parser does not know them they are misplaced."""
+_TAGS: Final = TAGS_ELSEWHERE.union(STATEMENTS) - {"raw", "endraw"}
 # Paths by dots to a label or an annotation with a slash, and with a dash in the last key.
 _QUOTED_KEYS: Final = (
     ("slash", re.compile(r"(?P<path>[\w.]+\.(?:labels|annotations))\.(?P<key>[\w.-]+/[\w.-]+)")),

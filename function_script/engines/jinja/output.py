@@ -80,12 +80,12 @@ def _number(value: float) -> str:
 
 
 def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
-    """Copy a value as dicts, lists and scalars; every part is charged, even shared ones."""
+    """Copy a value as dicts, lists and exact scalars; every part is charged, even shared ones."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         budget.charge_characters(len(value))
-        return value
+        return str(value)
     if isinstance(value, int):
         _digits(value)
         return value
@@ -113,7 +113,7 @@ def _charge(budget: Budget, count: int) -> None:
 
 def _key(key: object) -> str:
     if isinstance(key, str):
-        return key
+        return str(key)
     if key is None or isinstance(key, (bool, int, float)):
         return json.dumps(key)
     raise exceptions.unsuitable("{} cannot be the key of an object", key)

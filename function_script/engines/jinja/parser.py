@@ -24,12 +24,6 @@ from function_script.texts.source import Source
 # More than templates of the greatest allowed size have; see `policy`.
 _MAX_TOKENS: Final = 4 * policy.MAX_NODES
 
-_STATEMENTS = (
-    *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
-    *("raw", "set", "with"),
-)
-# Tags that exist; where the parser does not know them they are misplaced.
-_TAGS_ELSEWHERE = {"elif", "else", *(f"end{statement}" for statement in _STATEMENTS)}
 # Words of other languages that end a block.
 _ENDS: Final = frozenset({"fi", "done", "esac"})
 
@@ -172,9 +166,13 @@ def _unknown_tag(
     enclosing = [each for each in open_tags if each != (tag, offset)]
     open_tag = enclosing[-1] if enclosing else None
     is_end = tag.startswith("end") or tag in _ENDS
-    near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
+    near = (
+        None
+        if tag in hints.TAGS_ELSEWHERE
+        else spelling.nearest(tag, (*expected, *hints.STATEMENTS))
+    )
     is_colon = site.text_at(1) == ":"
-    if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
+    if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
         # `do names.append(name)`
         method = site.text_at(3) if tag == "do" and site.text_at(2) == "." else ""
         hint, open_tag = habits.find("jinja", method, "list") or foreign, None
@@ -192,7 +190,7 @@ def _unknown_tag(
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:
-        hint = list_choices(_STATEMENTS)
+        hint = list_choices(hints.STATEMENTS)
     message, width = f'there is no tag "{tag}" here', max(1, len(tag))
     return policy.Violation(
         offset=offset, message=message, hint=hint, open_tag=open_tag, width=width

@@ -24,7 +24,7 @@ _MAX_LISTED = 8
 _MAX_KEYS = 20
 _MAX_KEY_LENGTH = 64
 _MAX_CANDIDATES = 1_000
-_MAX_LINE = 300
+_MAX_LINE = 300  # of what is searched, and of a key that is searched for
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OBSERVED = re.compile(
     rf'{re.escape(missing_values.OBSERVED)}(?:\.(?P<word>\w+)|\["(?P<text>[^"]+)"\])'
@@ -148,7 +148,8 @@ def _chain(undefined: Undefined) -> tuple[object, list[object], str]:
     current: object = undefined
     words = ""
     while isinstance(current, Undefined):
-        keys.appendleft(current._undefined_name)  # noqa: SLF001 - Jinja keeps the key there
+        key = current._undefined_name  # noqa: SLF001 - Jinja keeps the key there
+        keys.appendleft(key[:_MAX_LINE] if isinstance(key, str) else key)
         words = current._undefined_hint or ""  # noqa: SLF001 - and what it says about it
         current = current._undefined_obj  # noqa: SLF001 - and the parent here
     return current, list(keys), words

@@ -225,27 +225,21 @@ def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
     facts.refuse(node, "a module's name must be a text in quotes", hint=hint)
 
 
-def check_references(
-    templates: Mapping[str, TemplateFacts], module_names: Collection[str]
-) -> dict[str, list[Violation]]:
-    """Return the invalid references of each template; ``""`` is the main one."""
-    references = _References(templates)
-    references.check(module_names)
-    # Of modules that are missing, nobody knows what they need themselves.
-    if not any(references.violations.values()):
-        references.depth("", ())
-    return references.violations
+class References:
+    """Finds invalid references of templates, by template; ``""`` is the main one."""
 
-
-class _References:
-    """Checks the references of templates, and follows each template's once."""
-
-    def __init__(self, templates: Mapping[str, TemplateFacts]) -> None:
+    def __init__(
+        self, templates: Mapping[str, TemplateFacts], module_names: Collection[str]
+    ) -> None:
         self.violations: dict[str, list[Violation]] = {name: [] for name in templates}
         self._templates = templates
         self._depths: dict[str, int] = {}
+        self._check(module_names)
+        # Of modules that are missing, nobody knows what they need themselves.
+        if not any(self.violations.values()):
+            self._depth("", ())
 
-    def check(self, module_names: Collection[str]) -> None:
+    def _check(self, module_names: Collection[str]) -> None:
         """Add the references to modules, and imports of names, that are not there."""
         names = sorted(module_names)
         available = list_choices(names) if names else "there are no modules"
@@ -263,7 +257,7 @@ class _References:
                         message = f'module "{module}" defines no "{name}"'
                         self._add(template, reference, message, suggest(name, tuple(defined)), name)
 
-    def depth(self, name: str, path: tuple[str, ...]) -> int:
+    def _depth(self, name: str, path: tuple[str, ...]) -> int:
         """Return the length of the longest chain of modules that begins at this template."""
         if name in self._depths:
             return self._depths[name]
@@ -278,7 +272,7 @@ class _References:
                 continue
             # A long path counts as too deep without a look further down: so the recursion ends.
             is_long = len(path) >= MAX_MODULE_DEPTH
-            depth = 1 + (len(path) if is_long else self.depth(module, (*path, module)))
+            depth = 1 + (len(path) if is_long else self._depth(module, (*path, module)))
             if depth > MAX_MODULE_DEPTH:
                 problem = f"modules need each other more than {MAX_MODULE_DEPTH} deep"
                 self._add(name, reference, problem)

@@ -160,7 +160,7 @@ def _check(parsed: Mapping[str, policy.TemplateFacts], module_names: Collection[
     violations = {name: parsed[name].violations for name in sorted(parsed)}
     # A template that does not parse defines no names, so others would seem to miss them.
     if not any(violations.values()):
-        violations = dict(sorted(policy.check_references(parsed, module_names).items()))
+        violations = dict(sorted(policy.References(parsed, module_names).violations.items()))
     problems = [
         positions.to_diagnostic(parsed[name].source, violation)
         for name, listed in violations.items()

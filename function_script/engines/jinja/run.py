@@ -22,7 +22,7 @@ MAX_INTEGER = 1 << MAX_BITS
 # Work on text costs at least one step per this many characters.
 CHARACTERS_PER_STEP = 64
 _MAX_NOTED = 100
-_MAX_LOG_CHARACTERS = 64 * 1024
+_MAX_LOG_BYTES = 64 * 1024
 
 
 class Budget:
@@ -94,7 +94,7 @@ class Run:
     """
 
     __slots__ = (
-        "_logged_characters",
+        "_logged_bytes",
         "budget",
         "environment",
         "is_replay",
@@ -110,7 +110,7 @@ class Run:
         self.variables: dict[str, object] = {}
         self.modules: dict[str, TemplateModule] = {}
         self.is_replay = False
-        self._logged_characters = 0
+        self._logged_bytes = 0
 
     def close(self) -> None:
         """Drop the data: contexts refer to their run, so the cycle would keep it alive."""
@@ -119,11 +119,12 @@ class Run:
 
     def log(self, line: str) -> None:
         """Write one line to stderr, until the run's share of the log is used up."""
-        available = _MAX_LOG_CHARACTERS - self._logged_characters
-        if self.is_replay or available <= 0:
-            return
-        self._logged_characters += len(line)
-        sys.stderr.write(line[:available].replace("\n", "\\n") + "\n")
+        if not self.is_replay:
+            # The kernel counts bytes, and refuses all of a write that goes beyond its limit.
+            data = line.replace("\n", "\\n").encode("utf-8", "replace") + b"\n"
+            part = data[: _MAX_LOG_BYTES - self._logged_bytes]
+            self._logged_bytes += len(part)
+            sys.stderr.write(part.decode("utf-8", "ignore"))
 
 
 def format_amount(count: int) -> str:

@@ -310,8 +310,10 @@ def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> obj
             key_argument = check_key(arguments[0]) if arguments else None
             value: object = owner.get(key_argument, *arguments[1:2])
             return value
+        if arguments:
+            raise exceptions.RenderError(f"{name} takes no arguments", hint=f"write {name}()")
         budget.charge_items(len(owner))
-        return list(getattr(owner, name)(*arguments))
+        return list(getattr(owner, name)())
     for argument in arguments:
         if isinstance(argument, Undefined):
             raise exceptions.MissingError(argument)

@@ -58,6 +58,7 @@ def read_syntax_error(error: TemplateSyntaxError) -> SyntaxMistake:
 
 def reword(text: str) -> str:
     """Adapt a message of Jinja's or Python's: lower case, no full stop, double quotes."""
+    text = text.removesuffix(" or have an __index__ method")
     return _PHRASE.sub(r'"\1"', text[:1].lower() + text[1:]).rstrip(".")
 
 

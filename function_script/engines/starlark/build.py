@@ -155,6 +155,9 @@ class _Build:
             raise errors.unloadable(
                 text, source, self._sources, self._limits, self._load_hint
             ) from error
+        except (TypeError, ValueError):
+            # The binding cannot convert the value of the last statement, which nobody reads.
+            pass
         return module.freeze()
 
     def _parse(self, source: Source) -> starlark.AstModule:
@@ -234,12 +237,12 @@ def _find_in_main(
             raise
         except ProgramError as error:
             (problem,) = error.diagnostics
-            name = errors.undefined_name(str(error.__cause__))
-            if name is None or problem.span is None:
+            failure = interpreter.read(str(error.__cause__))
+            if failure.code != "undefined" or problem.span is None:
                 # With stubs, a further error may be no mistake of the program.
                 return problems or [problem]
             problems.append(problem)
-            stubs.add((problem.span.name, name))
+            stubs.add((problem.span.name, failure.arguments["name"]))
         else:
             return problems
     return problems

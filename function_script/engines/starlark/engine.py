@@ -83,8 +83,9 @@ class _Run:
         except starlark.StarlarkError as error:
             # Before the rerun, which may raise another error of ours.
             raised = errors.take_raised()
+            failure = interpreter.read(str(error))
             raise errors.failed(
-                interpreter.correct_position(str(error), self._program, self._error_text),
+                interpreter.correct_position(failure, self._program, self._error_text),
                 script.main,
                 script.sources,
                 self._request,

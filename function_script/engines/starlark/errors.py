@@ -10,7 +10,7 @@ from function_script.engines import missing_values
 from function_script.engines.library import ArgumentError
 from function_script.engines.starlark import interpreter, mistakes, syntax_hints
 from function_script.engines.starlark.analysis import missing, syntax
-from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame
+from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame, find_line
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
@@ -151,7 +151,7 @@ def unloadable(
         message = f"{verb}: the value of this statement is no data, and nothing uses it"
         problem = replace(problem, message=message, hint="take it out").at(source, end)
         spans.append(end)
-    if any(_MAIN_CALL.search(_line(sources.get(span.name), span)) for span in spans):
+    if any(_MAIN_CALL.search(find_line(sources.get(span.name), span)) for span in spans):
         problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
 
@@ -168,14 +168,8 @@ def no_main(main: Source) -> ProgramError:
     return ProgramError(Diagnostic(message=message, hint=hint).at(main, span))
 
 
-def undefined_name(text: str) -> str | None:
-    """Return the name that a script uses and nothing defines; None for another error."""
-    failure = interpreter.read(text)
-    return failure.arguments["name"] if failure.code == "undefined" else None
-
-
 def failed(  # noqa: PLR0913 - the script, its request, and what is known of the failure
-    text: str,
+    failure: Failure,
     main: Source,
     sources: Sources,
     request: Mapping[str, Readable],
@@ -191,7 +185,6 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     that are functions wait for missing values. ``locate`` returns the place of a value that is
     refused.
     """
-    failure = interpreter.read(text)
     if limit := _limit(_RUN, failure, sources, limits):
         return limit
     place = failure.spot.name if failure.spot is not None else ""
@@ -298,16 +291,10 @@ def _call_span(call: Frame, frames: Sequence[Frame], sources: Sources) -> Span:
         return span
     # The functions of a response are bound to it: `rsp.resource` is our `_resource`.
     name = callee.function.rpartition(".")[2].lstrip("_")
-    matches = list(re.finditer(rf"\b{re.escape(name)}\b", _line(sources[call.name], span)))
+    matches = list(re.finditer(rf"\b{re.escape(name)}\b", find_line(sources[call.name], span)))
     if len(matches) != 1:
         return span
     return replace(span, column=matches[0].start() + 1, width=len(name))
-
-
-def _line(source: Source | None, span: Span) -> str:
-    """Return the line of a place; "" of none."""
-    lines = source.text.split("\n") if source is not None else []
-    return lines[span.line - 1] if span.line <= len(lines) else ""
 
 
 def _notes(calls: Sequence[Frame]) -> tuple[str | Note, ...]:

@@ -31,10 +31,7 @@ _MAX_MESSAGE_BYTES: Final = 8 * 1024
 _MAX_EXPECTED: Final = 4
 
 _HEAD: Final = re.compile(r"^error: ", re.MULTILINE)
-SPOT: Final = re.compile(
-    r"^(?P<place> *--> (?P<name>.+):(?P<line>[0-9]+):)(?P<column>[0-9]+)$", re.MULTILINE
-)
-"""The line of an error's place."""
+_SPOT: Final = re.compile(r"^ *--> (?P<name>.+):(?P<line>[0-9]+):(?P<column>[0-9]+)$", re.MULTILINE)
 _FRAME: Final = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE: Final = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
 _EXPECTED: Final = re.compile(r", expected one of (.+)$", re.DOTALL)
@@ -85,9 +82,6 @@ _UNEXPECTED: Final = frozenset(
 # A function with another statement before its return is not inlined.
 _MORE: Final = "__=0;"
 _RETURN: Final = re.compile(r"^([ \t]+|[ \t]*def .*:[ \t]*)(?=return\b)", re.MULTILINE)
-_EXCERPT: Final = re.compile(
-    r"^[0-9]+ \| (?P<line>.*)\n *\| (?P<before> *)(?P<marks>\^+)$", re.MULTILINE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +152,7 @@ def read(text: str) -> Failure:
     if head is None:
         return _explain(_one_line(text))
     # The last one: the text of `fail` may hold lines that look the same.
-    spots = list(SPOT.finditer(text, head.end()))
+    spots = list(_SPOT.finditer(text, head.end()))
     end = spots[-1].start() if spots else len(text)
     frames = tuple(
         Frame(name=match[1], line=int(match[2]), function=match[3])
@@ -296,8 +290,7 @@ def _unclosed(span: Span, source: Source) -> Failure | None:
 
 def _at_the_word(span: Span, source: Source) -> Span:
     """Correct a wrong indentation: from the blanks to the text that they indent."""
-    lines = source.text.split("\n")
-    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    line = find_line(source, span)
     start = (span.column or 1) - 1
     if not line.strip() or line[start : start + span.width].strip():
         return span
@@ -306,40 +299,39 @@ def _at_the_word(span: Span, source: Source) -> Span:
     return replace(span, column=start + blanks + 1, width=len(rest.strip()) or 1)
 
 
+def find_line(source: Source | None, span: Span) -> str:
+    """Return the line of a place; "" of none."""
+    lines = source.text.split("\n") if source is not None else []
+    return lines[span.line - 1] if span.line <= len(lines) else ""
+
+
 # Errors in a small function, which the interpreter inlines: the error then names the call. The
 # script runs once more, briefly, with every return written so that nothing is inlined; only the
 # text of that run's error is of interest.
 
 
-def correct_position(text: str, program: Program, run: Callable[[Program], str]) -> str:
-    """Return the text of an error with the position in the function that failed.
+def correct_position(failure: Failure, program: Program, run: Callable[[Program], str]) -> Failure:
+    """Return an error with the position in the function that failed.
 
     ``run`` runs a program as it was run before and gives the text of its error, "" for none.
     """
-    excerpts = list(_EXCERPT.finditer(text))
-    start = len(excerpts[-1]["before"]) if excerpts else 0
+    sources = {source.name: source for source in program.sources()}
+    spot = failure.spot
+    start = (spot.column or 1) - 1 if spot is not None else 0
     # Only an error at a whole call may be one of a function that was inlined there.
-    is_call = bool(excerpts) and excerpts[-1]["line"][
-        start : start + len(excerpts[-1]["marks"])
-    ].endswith(")")
-    if not is_call:
-        return text
-    exact = run(syntax.map_sources(program, _prevent_inlining))
+    if spot is None or not find_line(sources.get(spot.name), spot)[
+        start : start + spot.width
+    ].endswith(")"):
+        return failure
+    exact = read(run(syntax.map_sources(program, _prevent_inlining)))
     # Another error means that the changed program has run another way.
-    if read(exact).message != read(text).message:
-        return text
-    texts = {source.name: source.text for source in program.sources()}
-
-    def restore_column(spot: re.Match[str]) -> str:
-        lines = texts.get(spot["name"], "").split("\n")
-        number, column = int(spot["line"]), int(spot["column"])
-        line = lines[number - 1] if number <= len(lines) else ""
-        match = _RETURN.match(line)
-        if match is not None and column > match.end():
-            column -= len(_MORE)
-        return f"{spot['place']}{column}"
-
-    return SPOT.sub(restore_column, exact)
+    if exact.message != failure.message or exact.spot is None:
+        return failure
+    spot = exact.spot
+    match = _RETURN.match(find_line(sources.get(spot.name), spot))
+    if match is not None and (spot.column or 1) > match.end():
+        spot = replace(spot, column=(spot.column or 1) - len(_MORE))
+    return replace(exact, spot=spot)
 
 
 def _prevent_inlining(source: Source) -> Source:

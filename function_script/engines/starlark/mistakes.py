@@ -831,7 +831,7 @@ def _parameters(script: _Script) -> Iterator[Finding]:
     """Find a main that cannot be called with the request alone."""
     for function, span in _find_mains(script):
         arguments = function.args
-        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        names = syntax.positional_of(function)
         required = len(names) - len(arguments.defaults)
         has_room = names or arguments.vararg is not None
         if required > 1 or not has_room or None in arguments.kw_defaults:

@@ -17,9 +17,10 @@ from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 from function_script.texts.source import Source, span_at
 
+# A text that is not closed is one token to its end, or each quote in it would be read to there.
 _TOKEN: Final = re.compile(
-    r'(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
-    r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')'
+    r'(?P<string>"""(?:\\.|[^\\])*?(?:"""|\\?\Z)|\'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\\?\Z)'
+    r'|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
     r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
     re.DOTALL,
@@ -111,10 +112,10 @@ def _marks(site: _Site) -> Finding | None:
 @_RULES.add
 def _braces(site: _Site) -> Finding | None:
     """Recognise a value in two braces, as in templates."""
-    if site.text_at(0) not in {"}", "."}:
+    if site.text_at(0) not in {"}", "."} or (bracket := site.bracket()) is None:
         return None
     for one, two in pairwise(site.tokens[: site.index]):
-        if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
+        if two == bracket and one.text == two.text == "{" and one.end == two.offset:
             return site.hint("values stand without braces", one, 2)
     return None
 

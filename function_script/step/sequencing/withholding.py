@@ -14,7 +14,12 @@ from function_script.contribution import Contribution, Deferred, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
 from function_script.request.program import Blocked
-from function_script.request.request import find_context, find_required, has_unanswered
+from function_script.request.request import (
+    find_context,
+    find_required,
+    has_unanswered,
+    identify_call,
+)
 from function_script.request.values import Object, Readable
 from function_script.step.sequencing import dependencies, usages
 from function_script.step.sequencing.dependencies import ClusterState
@@ -25,7 +30,7 @@ from function_script.wire import enums
 
 # Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
-# The names of the resources that wait, for the dependencies of later steps.
+# The names of the resources that wait, by the call that withholds them, for later steps.
 _CONTEXT_KEY: Final = "script.fn.crossplane.io/waiting"
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
@@ -40,9 +45,13 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     """
     has_policies = contribution.deferred or contribution.policy_spans
     earlier = find_context(request, _CONTEXT_KEY)
-    withheld = {str(name) for name in earlier} if isinstance(earlier, list) else set[str]()
-    if not (step.readiness or has_policies or withheld) or contribution.is_fatal:
+    if not (step.readiness or has_policies or earlier) or contribution.is_fatal:
         return contribution
+    calls: Object = earlier if isinstance(earlier, dict) else {}
+    call = identify_call(request) if calls else ""
+    # Called again with what it requires, the step has withheld nothing yet.
+    lists = [names for each, names in calls.items() if each != call and isinstance(names, list)]
+    withheld = {str(name) for names in lists for name in names}
     options = step.readiness or ReadinessOptions()
     is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
     # Objects of the last reconcile may be for another selector of that name.
@@ -71,9 +80,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for name, waiting_for in unmet.items():
         reason = f"for {', '.join(each.text for each in waiting_for)}"
         blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
-    # Called again with what it requires, the step takes what it withheld itself for another one's.
-    is_first_call = not (contribution.resources or contribution.schemas or _has_answers(request))
-    parts = [name for name in withheld if is_first_call and _is_part(name, cluster)]
+    parts = [name for name in withheld if _is_part(name, cluster)]
     blocked += [Blocked(name, "in an earlier step") for name in sorted(parts) if name not in unmet]
 
     composed = {**contribution.composed, **dict.fromkeys([*unmet, *parts], _NOTHING)}
@@ -89,8 +96,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     if blocked or (is_ready and withheld - cluster.earlier.keys() - composed.keys()):
         composite = replace(contribution.composite, ready=enums.READY_FALSE)
         contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
-    if names := {*unmet, *dict(waiting)}:
-        for_later: Object = {_CONTEXT_KEY: [*sorted(names | withheld)]}
+    if (names := {*unmet, *dict(waiting)}) or call in calls:
+        for_later: Object = {_CONTEXT_KEY: {call or identify_call(request): [*sorted(names)]}}
         contribution = replace(contribution, context={**contribution.context, **for_later})
     if options.condition is None and not graph and not options.defer_missing:
         return contribution
@@ -111,10 +118,6 @@ def _desired_names(
     removed = {name for name, entry in composed.items() if entry.resource is None}
     deferred = {each.name for each in contribution.deferred if each.name}
     return {*cluster.earlier, *withheld, *composed} - removed | deferred
-
-
-def _has_answers(request: wire.Request) -> bool:
-    return bool(request.required_resources or request.extra_resources or request.required_schemas)
 
 
 def _is_part(name: str, cluster: ClusterState) -> bool:

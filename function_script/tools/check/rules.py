@@ -200,7 +200,9 @@ def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     if subject.composed is not None:
         # An object under the former name of a resource may be there still.
-        names = subject.composed.union(mention.text for mention in lint.find_moved_from(program))
+        names = subject.composed.union(
+            mention.text for mention in lint.find_statements("moved_from", program)
+        )
         yield from _find_unknown(
             lint.find_names(program, "observed"), names, "it is never observed"
         )
@@ -219,7 +221,7 @@ def _find_unknown(
 
 def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     owners: set[str] = set()
-    for mention in subject.step.language.lint.find_moved_from(subject.step.program):
+    for mention in subject.step.language.lint.find_statements("moved_from", subject.step.program):
         name = mention.text
         message = ""
         if subject.composed is not None and name in subject.composed:

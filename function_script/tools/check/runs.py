@@ -217,7 +217,7 @@ def find(
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
-    render = Renderer(pool, index, rendering)
+    render = Renderer(pool, index.find_runtimes, rendering)
     for key, planned in _follow(sequences, results):
         run = _add_credentials(planned, subject, pipeline)
         results[key], findings = _judge(subject, run, render, branches)
@@ -366,7 +366,7 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
         # Of folders with a Composition and an XR each, each has its own XR alone.
         if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
             continue
-        for document in sources.read(sources.load_file(file, subject.project)):
+        for document in sources.load([str(file)], subject.project):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
                 yield document
@@ -579,7 +579,7 @@ def _find_misspelt_resources(
     composed = {name for result in results if result is not None for name in result.resources}
     for step_input, step in subject.inputs:
         lint = step.language.lint
-        former = {mention.text for mention in lint.find_moved_from(step.program)}
+        former = {mention.text for mention in lint.find_statements("moved_from", step.program)}
         for mention in lint.find_names(step.program, "observed"):
             name = mention.text
             near = None if name in composed | former else spelling.find_slip(name, composed)

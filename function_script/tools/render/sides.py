@@ -34,7 +34,8 @@ class Side:
 
     def open(self, answers: Answers | None = None) -> Renderer:
         """Return what runs the steps; ``answers`` are those of `Renderer`."""
-        return Renderer(self.pool, self.functions, self.functions.options, answers)
+        find, options = self.functions.find_runtimes, self.functions.options
+        return Renderer(self.pool, find, options, answers)
 
     def render(self, inputs: RenderInputs, answers: Answers | None = None) -> Rendering:
         """Render the Composition for an XR. Raises FatalError, also if a step is left out."""

@@ -60,3 +60,18 @@ def test_search_that_takes_longer_than_expected_is_ended(
     else:
         step_input = builders.jinja(OF_XR + loop["jinja"])
     assert warning(step_input).startswith(text.partition(": ")[2])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{'a' ~ 1: 1} | to_json",
+        "{'a' ~ 1: 1} | quote",
+        "('a: ' ~ 1) | from_yaml",
+        "('[1' ~ ']') | from_json",
+    ],
+)
+def test_place_is_found_behind_a_value_of_joined_texts(value: str) -> None:
+    """The run that finds places has texts of a class of its own, which no library takes."""
+    template = f"{{% set value = {value} %}}{OF_XR}"
+    assert warning(builders.jinja(template)).startswith("inline:3:1: of the XR only")

@@ -26,16 +26,6 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_salt_derives_one_seed_for_each_xr(tmp_path: Path) -> None:
-    file = SaltFile(write(tmp_path / "salt", "a salt of enough bytes\n"))
-    seed = file.derive_seed(REQUEST)
-    assert len(seed) == 32
-    assert seed == file.derive_seed(REQUEST)
-    xr = {**builders.XR, "metadata": {**builders.XR["metadata"], "uid": "another"}}  # type: ignore[dict-item] # an object
-    other = builders.request(observed={"composite": {"resource": xr}})
-    assert seed != file.derive_seed(other.SerializeToString())
-
-
 def test_salt_of_a_mounted_secret_is_read_again_when_kubelet_writes_it(tmp_path: Path) -> None:
     """Each file is a link into a directory, which is itself a link that kubelet replaces."""
 

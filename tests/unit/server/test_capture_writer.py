@@ -55,12 +55,6 @@ def test_capture_of_another_state_is_another_file(tmp_path: Path) -> None:
     assert len(record(tmp_path, request(), request(size=1), request("other"))) == 3
 
 
-@pytest.mark.parametrize("wish", ["false", "yes", ""])
-def test_capture_is_only_of_steps_that_ask(wish: str, tmp_path: Path) -> None:
-    """The annotation's value must be "true"."""
-    assert record(tmp_path, request(wish=wish)) == []
-
-
 def test_names_stay_in_the_directory(tmp_path: Path) -> None:
     """Names of XRs may have slashes."""
     (name,) = record(tmp_path, request("../../etc/x\n" + "long" * 100))

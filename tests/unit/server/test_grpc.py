@@ -259,15 +259,18 @@ def test_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
 def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: str) -> None:
-    """Grpcurl tries v1 first."""
+    """Grpcurl tries v1 first, and finds the services without their files."""
     ask = channel.stream_stream(
         f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
         response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
     )
-    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=rpc.SERVICES[0])
-    (response,) = ask(iter([request]), timeout=PATIENCE_SECONDS)
-    assert response.file_descriptor_response.file_descriptor_proto
+    asked = [reflection_pb2.ServerReflectionRequest(list_services="")]
+    names = (*rpc.SERVICES, "grpc.health.v1.Health")
+    asked += [reflection_pb2.ServerReflectionRequest(file_containing_symbol=name) for name in names]
+    services, *files = ask(iter(asked), timeout=PATIENCE_SECONDS)
+    assert {each.name for each in services.list_services_response.service} >= {*names}
+    assert all(each.file_descriptor_response.file_descriptor_proto for each in files)
 
 
 def test_stream_of_requests_reserves_memory_for_one_of_them(

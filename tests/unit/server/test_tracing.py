@@ -84,11 +84,6 @@ def test_tracing_without_an_endpoint_is_off(environ: dict[str, str]) -> None:
     assert not tracing.is_on(environ)
 
 
-def test_tracing_with_an_endpoint_and_an_exporter_is_on() -> None:
-    """Nothing else has to be set."""
-    assert tracing.is_on(ENDPOINT)
-
-
 def test_tracing_without_an_exporter_names_the_image_that_has_one(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -14,33 +14,20 @@ FETCHED: Object = {
     "metadata": {"name": "settings", "namespace": "here", "labels": {"team": "a", "x": "y"}},
     "data": {"size": "7"},
 }
-# Each reads what it requires without asking whether it is there.
-PROGRAMS: dict[str, Object] = {
-    "starlark": builders.starlark(
-        "def main(req):\n"
-        '    found = req["required_resources"]["settings"]["items"]\n'
-        '    return {"context": {"seen": [item["resource"]["data"]["size"] for item in found]}}\n'
-    ),
-    "jinja": builders.jinja(
-        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
-        "  seen: {{ get_required_resources('settings') | map(attribute='data.size') }}\n"
-    ),
-    "gotemplate": builders.gotemplate(
-        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
-        "  seen: [{{ range .requiredResources.settings.items }}"
-        "{{ .resource.data.size | quote }}{{ end }}]\n"
-    ),
-}
+# It reads what it requires without asking whether it is there.
+PROGRAM: Object = builders.starlark(
+    "def main(req):\n"
+    '    found = req["required_resources"]["settings"]["items"]\n'
+    '    return {"context": {"seen": [item["resource"]["data"]["size"] for item in found]}}\n'
+)
 ALL = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES", "CAPABILITY_REQUIRED_SCHEMAS"]
 
 
-def step(
-    language: str = "starlark", resources: Object | None = None, schemas: Object | None = None
-) -> Object:
+def step(resources: Object | None = None, schemas: Object | None = None) -> Object:
     """An input whose program reads ``settings``."""
     required = {"settings": SETTINGS} if resources is None else resources
     requirements: Object = {"resources": required, "schemas": schemas or {}}
-    return {**PROGRAMS[language], "requirements": requirements}
+    return {**PROGRAM, "requirements": requirements}
 
 
 def answered(*items: Object, name: str = "settings") -> Object:
@@ -58,9 +45,8 @@ def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
     return builders.call(builders.request(step_input, **given))
 
 
-@pytest.mark.parametrize("language", PROGRAMS)
-def test_requirements_without_an_answer_pass_everything_through(language: str) -> None:
-    response = call(step(language))
+def test_requirements_without_an_answer_pass_everything_through() -> None:
+    response = call(step())
     assert list(response.results) == []
     assert set(response.desired.resources) == {"other"}
     assert dict(response.context) == {"a": 1}
@@ -73,16 +59,13 @@ def test_requirements_without_an_answer_pass_everything_through(language: str) -
     )
 
 
-@pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize(("items", "seen"), [((FETCHED,), ["7"]), ((), [])])
-def test_requirements_with_an_answer_run_the_program(
-    language: str, items: tuple[Object, ...], seen: list
-) -> None:  # type: ignore[type-arg] # plain strings
+def test_requirements_with_an_answer_run_the_program(items: tuple[Object, ...], seen: list) -> None:  # type: ignore[type-arg] # plain strings
     """Nothing found is an answer, too; the same is asked for again."""
-    response = call(step(language), required_resources=answered(*items))
+    response = call(step(), required_resources=answered(*items))
     assert list(response.results) == []
     assert builders.to_dict(response)["context"] == {"a": 1.0, "seen": seen}
-    assert response.requirements == call(step(language)).requirements
+    assert response.requirements == call(step()).requirements
 
 
 def test_caller_that_cannot_answer_is_an_error() -> None:

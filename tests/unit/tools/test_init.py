@@ -14,9 +14,8 @@ from function_script.cli import execute
 from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools import sources, starters
+from function_script.tools import bounded, starters
 from function_script.tools.starters import api, example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.validate import command as validate
@@ -111,13 +110,6 @@ def test_quiet_tells_only_what_was_written(tmp_path: Path, run: Run) -> None:
     assert message.err == ""
 
 
-def test_init_overwrites_nothing(tmp_path: Path) -> None:
-    (tmp_path / "xr.yaml").write_text("mine")
-    with pytest.raises(InputError, match=r'"xr.yaml" is there already'):
-        starters.write("jinja", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["xr.yaml"]
-
-
 # Two examples are in every language, the others in one of them.
 PROJECTS = [(name, each) for name in ("types", "texts-like-numbers") for each in LANGUAGES]
 PROJECTS += list(zip(EXAMPLES, itertools.cycle(LANGUAGES), strict=False))[2:]
@@ -180,7 +172,7 @@ def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
     )
     xrd = documents.read_value(example_project.files(example)["xrd.yaml"])
     text = Source(name="xr.yaml", text=documents.to_yaml(xr))
-    report = validate.check_documents(sources.read(text), Catalog([xrd]))
+    report = validate.check_documents(bounded.read_documents(text), Catalog([xrd]))
     assert report.is_success(error_on_missing_schemas=True), reports.render_text(report)
 
 

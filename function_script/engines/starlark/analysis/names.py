@@ -45,15 +45,6 @@ _OBJECT: Final = "resource"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
-    """A function: its name, its parameters that take positions, and all its named parameters."""
-
-    name: str
-    positional: Sequence[str]
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
     """The value that a name is bound to: that of an expression, or an item of it."""
 
@@ -71,7 +62,7 @@ class Bindings:
     anything but a function.
     """
 
-    functions: Mapping[str, list[Function]]
+    functions: Mapping[str, list[ast.FunctionDef]]
     loaded: Mapping[str, set[str]]
     variables: frozenset[str]
     counts: Mapping[str, int]
@@ -80,14 +71,14 @@ class Bindings:
     @classmethod
     def of(cls, trees: Iterable[ast.AST]) -> Bindings:
         """Collect the bindings in these trees, of whole sources or of a function."""
-        functions: dict[str, list[Function]] = {}
+        functions: dict[str, list[ast.FunctionDef]] = {}
         loaded: dict[str, set[str]] = {}
         variables: Counter[str] = Counter()
         values: dict[str, Value] = {}
         for node in (node for tree in trees for node in ast.walk(tree)):
             match node:
                 case ast.FunctionDef(name=name):
-                    functions.setdefault(name, []).append(_function(node))
+                    functions.setdefault(name, []).append(node)
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                     variables[name] += 1
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -133,7 +124,7 @@ class Bindings:
             if isinstance(use, ast.Name) and use.id == name
         }
 
-    def defined(self, name: str) -> list[Function]:
+    def defined(self, name: str) -> list[ast.FunctionDef]:
         """Return the functions that a name may stand for."""
         return [
             function for alias in self._aliases(name) for function in self.functions.get(alias, [])
@@ -163,12 +154,6 @@ class Bindings:
             names |= new
             pending += new
         return names
-
-
-def _function(node: ast.FunctionDef) -> Function:
-    positional = [arg.arg for arg in [*node.args.posonlyargs, *node.args.args]]
-    keywords = [arg.arg for arg in node.args.kwonlyargs]
-    return Function(name=node.name, positional=positional, names=frozenset(positional + keywords))
 
 
 def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, Value]]:

@@ -33,7 +33,7 @@ _BRANCHES: Final[Paths] = frozenset(
 
 
 # They hold resources by name, whose objects are branches, too, with the parts below them so far.
-_GROUPS: Final[Paths] = frozenset({("desired", "resources"), ("observed", "resources")})
+GROUPS: Final[Paths] = frozenset({("desired", "resources"), ("observed", "resources")})
 _COMPOSITES: Final[Paths] = frozenset({("desired", "composite"), ("observed", "composite")})
 _OBJECT: Final = "resource"
 # The object itself is the first of these levels.
@@ -53,14 +53,9 @@ def is_branch(path: Path) -> bool:
     return not below or (below[0] == _OBJECT and len(below) <= _OBJECT_LEVELS)
 
 
-def is_group(path: Path) -> bool:
-    """Report whether this path holds resources by name."""
-    return path in _GROUPS
-
-
 def _entry_depth(path: Path) -> int:
     """Return the length of the path to the resource that this path leads to or into; else 0."""
-    if path[:2] in _GROUPS:
+    if path[:2] in GROUPS:
         return 3
     return 2 if path[:2] in _COMPOSITES else 0
 
@@ -71,7 +66,7 @@ def project(paths: Iterable[Path], parts: Iterable[Path] = ()) -> PartTree | Non
     Of ``parts``, which are branches, a script may ask whether they exist.
     """
     leaves, branches = frozenset(paths), frozenset(parts)
-    entries = {path[:3] for path in leaves | branches if path[:2] in _GROUPS and path[2:]}
+    entries = {path[:3] for path in leaves | branches if path[:2] in GROUPS and path[2:]}
     return _tree(leaves | _of_any(leaves, entries), branches | _of_any(branches, entries), ())
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from function_script.engines.starlark.analysis import names, syntax
-from function_script.engines.starlark.analysis.names import Bindings, Function
+from function_script.engines.starlark.analysis.names import Bindings
 from function_script.engines.starlark.analysis.paths import (
+    GROUPS,
     Path,
     Paths,
     is_branch,
-    is_group,
     project,
 )
 from function_script.request import objects
@@ -42,11 +42,11 @@ def project_request(texts: Iterable[str]) -> PartTree | None:
         trees.append(tree)
     bindings = Bindings.of(trees)
     mains = bindings.defined("main")
-    if not bindings.is_certain("main") or not all(main.positional for main in mains):
+    if not bindings.is_certain("main") or not all(map(syntax.positional_of, mains)):
         return EVERYTHING
     analysis = _Analysis(bindings)
     for main in mains:
-        analysis.flow(main.positional[0], frozenset({()}))
+        analysis.flow(syntax.positional_of(main)[0], frozenset({()}))
         analysis.leak_result(main.name)
     return analysis.run(trees)
 
@@ -116,7 +116,7 @@ class _Analysis:
 
     def _members(self, paths: Paths) -> Paths:
         """Return any resource of the groups; of other branches the script needs the whole."""
-        groups = {path for path in paths if is_group(path)}
+        groups = {path for path in paths if path in GROUPS}
         self._need(paths - groups)
         members = frozenset((*path, ANY) for path in groups)
         self._parts |= members
@@ -305,18 +305,20 @@ class _Analysis:
                     self._leak(each)
                 return _NOTHING
 
-    def _pass(self, function: Function, call: ast.Call) -> None:
+    def _pass(self, function: ast.FunctionDef, call: ast.Call) -> None:
         """Bind the function's parameters to the arguments; those that match none leak."""
         is_spread = False
+        positional = syntax.positional_of(function)
+        named = {*positional, *(each.arg for each in function.args.kwonlyargs)}
         for index, argument in enumerate(call.args):
             # Behind a list that is spread, the positions of arguments are not known.
             is_spread = is_spread or isinstance(argument, ast.Starred)
-            if is_spread or index >= len(function.positional):
+            if is_spread or index >= len(positional):
                 self._leak(argument)
             else:
-                self.flow(function.positional[index], self._visit(argument))
+                self.flow(positional[index], self._visit(argument))
         for keyword in call.keywords:
-            if keyword.arg in function.names:
+            if keyword.arg is not None and keyword.arg in named:
                 self.flow(keyword.arg, self._visit(keyword.value))
             else:
                 self._leak(keyword.value)

@@ -106,6 +106,11 @@ def fields_of(node: ast.Dict) -> dict[str, ast.expr]:
     }
 
 
+def positional_of(function: ast.FunctionDef) -> list[str]:
+    """Return the names of the parameters that take positions."""
+    return [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+
+
 def arguments_of(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
     """Return the arguments that are written out, up to one that a list spreads."""
     spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))

@@ -38,24 +38,6 @@ def test_odd_template_is_an_error_of_the_template(template: str, message: str) -
     assert "internal error" not in text
 
 
-@pytest.mark.parametrize("path", ["x" * 5000, "x" * 300, "a\0b", "/".join("x" * 3000)])
-def test_odd_directory_is_an_error_of_the_template(
-    path: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    step: Object = {
-        "apiVersion": builders.PEER_VERSION,
-        "kind": "GoTemplate",
-        "source": "FileSystem",
-        "fileSystem": {"dirPath": path},
-    }
-    root = tmp_path_factory.getbasetemp()
-    text = fatal(step, Limits(program_root=str(root)))
-    assert text.startswith(
-        ("input.fileSystem.dirPath: cannot read", "input.fileSystem.dirPath: cannot find")
-    )
-    assert "internal error" not in text
-
-
 @pytest.mark.parametrize("data", [b"\xff", b"a: b\nc: \xff\n", b"\xc3a", b"a: \xe2\x82"], ids=str)
 def test_invalid_utf8_is_refused(data: bytes) -> None:
     with pytest.raises(CallError, match="yaml: the text is not UTF-8"):

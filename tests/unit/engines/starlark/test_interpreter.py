@@ -12,6 +12,8 @@ ERRORS = (
     ('fail("a")', "fail", {"text": "a"}),
     ("json.encode(len)", "data", {"type": "function"}),
     ("to_json(len)", "data", {"type": "function"}),
+    ("quote({(1, 2): 3})", "data", {"type": "list"}),
+    ('quote(int("9" * 5000))', "data", {"type": "integer"}),
     ("x = []\nx.append(x)\nto_json(x)", "cycle", {}),
     ("x = {}\nx[1] = x\njson.encode(x)", "cycle", {}),
     ('quantity("5GB")', "raised", {"text": "cannot call quantity: '5GB' is no quantity such as"}),

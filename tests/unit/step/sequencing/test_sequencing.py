@@ -1,6 +1,7 @@
-"""Readiness and order of a step's resources, the same from every language."""
+"""Readiness and order of a step's resources.
 
-import json
+Each language states both; what follows is the same for all.
+"""
 
 import pytest
 from support.readiness_steps import (
@@ -19,33 +20,33 @@ from support.readiness_steps import (
 from function_script.request.values import Object
 
 TRUE, FALSE, UNSPECIFIED = "READY_TRUE", "READY_FALSE", "READY_UNSPECIFIED"
-pytestmark = pytest.mark.parametrize("language", LANGUAGES)
+IN_EACH = pytest.mark.parametrize("language", LANGUAGES)
 
 
-def test_readiness_is_not_judged_without_the_option(language: str) -> None:
-    response = run(step(language, {"a": {}}), {"a": observed(status=READY)})
+def test_readiness_is_not_judged_without_the_option() -> None:
+    response = run(step("starlark", {"a": {}}), {"a": observed(status=READY)})
     assert readiness(response) == {"a": UNSPECIFIED}
     assert "conditions" not in response
 
 
-def test_auto_ready_judges_the_resources_of_the_step(language: str) -> None:
+def test_auto_ready_judges_the_resources_of_the_step() -> None:
     """By what is observed; what an earlier step desires is not looked at."""
     response = run(
-        step(language, {"a": {}, "b": {}, "c": {}}, autoReady={}),
+        step("starlark", {"a": {}, "b": {}, "c": {}}, autoReady={}),
         {"a": observed(status=READY), "b": observed(status=CREATING), "z": observed(status=READY)},
         desired={"resources": {"z": observed()}},
     )
     assert readiness(response) == {"a": TRUE, "b": FALSE, "c": FALSE, "z": UNSPECIFIED}
 
 
-def test_auto_ready_of_all_leaves_what_was_stated(language: str) -> None:
+def test_auto_ready_of_all_leaves_what_was_stated() -> None:
     earlier = {
         "open": observed(),
         "said": {**observed(), "ready": "READY_FALSE"},
         "details": {**observed(), "connection_details": {"a": "YQ=="}},
     }
     response = run(
-        step(language, {"a": {}}, autoReady={"resources": "All"}),
+        step("starlark", {"a": {}}, autoReady={"resources": "All"}),
         {name: observed(status=READY) for name in (*earlier, "a")},
         desired={"resources": earlier},
     )
@@ -54,10 +55,10 @@ def test_auto_ready_of_all_leaves_what_was_stated(language: str) -> None:
     assert desired(response)["open"]["resource"] == earlier["open"]["resource"]
 
 
-def test_auto_ready_overwrites_when_asked(language: str) -> None:
+def test_auto_ready_overwrites_when_asked() -> None:
     response = run(
         step(
-            language, {"a": {"ready": "False"}}, autoReady={"resources": "All", "overwrite": True}
+            "starlark", {"a": {"ready": "False"}}, autoReady={"resources": "All", "overwrite": True}
         ),
         {"a": observed(status=READY), "z": observed(status=READY)},
         desired={"resources": {"z": {**observed(), "ready": "READY_FALSE"}}},
@@ -66,6 +67,7 @@ def test_auto_ready_overwrites_when_asked(language: str) -> None:
 
 
 @pytest.mark.parametrize("stated", ["True", "False", "Unspecified"])
+@IN_EACH
 def test_explicit_readiness_wins(language: str, stated: str) -> None:
     """Even a word that leaves it open."""
     response = run(
@@ -75,6 +77,7 @@ def test_explicit_readiness_wins(language: str, stated: str) -> None:
     assert readiness(response) == {"a": words[stated]}
 
 
+@IN_EACH
 def test_rule_of_its_own_needs_no_option(language: str) -> None:
     response = run(
         step(language, {"a": {"ready_when": "Exists"}, "b": {"ready_when": "Exists"}, "c": {}}),
@@ -83,17 +86,18 @@ def test_rule_of_its_own_needs_no_option(language: str) -> None:
     assert readiness(response) == {"a": TRUE, "b": FALSE, "c": UNSPECIFIED}
 
 
-def test_rule_that_cannot_be_read_is_refused(language: str) -> None:
-    message = fatal(run(step(language, {"a": {"ready_when": "exists"}})))
+def test_rule_that_cannot_be_read_is_refused() -> None:
+    message = fatal(run(step("starlark", {"a": {"ready_when": "exists"}})))
     assert 'cannot read the rule "exists"' in message
 
 
-def test_rule_beside_readiness_is_refused(language: str) -> None:
+def test_rule_beside_readiness_is_refused() -> None:
     """One of them would be ignored."""
-    message = fatal(run(step(language, {"a": {"ready": "True", "ready_when": "Exists"}})))
+    message = fatal(run(step("starlark", {"a": {"ready": "True", "ready_when": "Exists"}})))
     assert "must not be set beside" in message
 
 
+@IN_EACH
 def test_resource_waits_until_its_dependency_is_ready(language: str) -> None:
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
     states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
@@ -111,16 +115,16 @@ def test_resource_waits_until_its_dependency_is_ready(language: str) -> None:
     assert int(response["meta"]["ttl"].removesuffix("s")) > 3000
 
 
-def test_resource_that_exists_is_never_withdrawn(language: str) -> None:
+def test_resource_that_exists_is_never_withdrawn() -> None:
     """However its dependency fares later, even when it is gone."""
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
     states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
     for state in states:
-        response = run(step(language, resources), {**state, "b": observed(status=READY)})
+        response = run(step("starlark", resources), {**state, "b": observed(status=READY)})
         assert set(desired(response)) == {"a", "b"}
 
 
-def test_chain_is_built_one_after_the_other(language: str) -> None:
+def test_chain_is_built_one_after_the_other() -> None:
     resources: dict[str, Object] = {
         "a": {},
         "b": {"depends_on": ["a"]},
@@ -129,43 +133,44 @@ def test_chain_is_built_one_after_the_other(language: str) -> None:
     names_by_call = []
     exists: dict[str, Object] = {}
     for name in ("a", "b", "c"):
-        response = run(step(language, resources), exists)
+        response = run(step("starlark", resources), exists)
         names_by_call.append(sorted(desired(response)))
         exists[name] = observed(status=READY)
     assert names_by_call == [["a"], ["a", "b"], ["a", "b", "c"]]
 
 
-def test_dependency_on_a_field(language: str) -> None:
+def test_dependency_on_a_field() -> None:
     """It is met when the field is there, ready or not."""
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a:status.id"]}}
-    waiting = run(step(language, resources), {"a": observed(status=READY)})
+    waiting = run(step("starlark", resources), {"a": observed(status=READY)})
     assert set(desired(waiting)) == {"a"}
     assert condition(waiting)["message"] == "Waiting: b for a:status.id"
     response_with_id = run(
-        step(language, resources), {"a": observed(status={**CREATING, "id": "x"})}
+        step("starlark", resources), {"a": observed(status={**CREATING, "id": "x"})}
     )
     assert set(desired(response_with_id)) == {"a", "b"}
 
 
-def test_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) -> None:
+def test_dependency_uses_the_rule_and_the_word_of_its_resource() -> None:
     """The same readiness that Crossplane is told."""
     exists = {"a": observed(status=CREATING)}
-    by_rule = step(language, {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}})
+    by_rule = step("starlark", {"a": {"ready_when": "Exists"}, "b": {"depends_on": ["a"]}})
     assert "b" in desired(run(by_rule, exists))
-    by_word = step(language, {"a": {"ready": "True"}, "b": {"depends_on": ["a"]}})
+    by_word = step("starlark", {"a": {"ready": "True"}, "b": {"depends_on": ["a"]}})
     assert "b" in desired(run(by_word, exists))
     assert "b" not in desired(run(by_word, {}))
-    against = step(language, {"a": {"ready": "False"}, "b": {"depends_on": ["a"]}})
+    against = step("starlark", {"a": {"ready": "False"}, "b": {"depends_on": ["a"]}})
     assert "b" not in desired(run(against, {"a": observed(status=READY)}))
 
 
-def test_dependency_on_an_earlier_steps_resource(language: str) -> None:
+def test_dependency_on_an_earlier_steps_resource() -> None:
     resources: dict[str, Object] = {"b": {"depends_on": ["a"]}}
     earlier = {"resources": {"a": {**observed(), "ready": "READY_TRUE"}}}
     exists = {"a": observed(status=CREATING)}
-    assert "b" in desired(run(step(language, resources), exists, desired=earlier))
+    assert "b" in desired(run(step("starlark", resources), exists, desired=earlier))
 
 
+@IN_EACH
 def test_unknown_name_is_an_error_with_its_place(language: str) -> None:
     """Nothing would ever meet it."""
     message = fatal(run(step(language, {"network": {}, "b": {"depends_on": ["netwrok"]}})))
@@ -174,27 +179,27 @@ def test_unknown_name_is_an_error_with_its_place(language: str) -> None:
     assert message.startswith("script:1:1" if language == "starlark" else "inline:3")
 
 
-def test_circle_is_an_error_that_shows_it(language: str) -> None:
+def test_circle_is_an_error_that_shows_it() -> None:
     """Each of its resources would wait for the others."""
     resources: dict[str, Object] = {
         "a": {"depends_on": ["c"]},
         "b": {"depends_on": ["a"]},
         "c": {"depends_on": ["b"]},
     }
-    assert "it depends on itself: a → c → b → a" in fatal(run(step(language, resources)))
-    assert "a → a" in fatal(run(step(language, {"a": {"depends_on": ["a"]}})))
+    assert "it depends on itself: a → c → b → a" in fatal(run(step("starlark", resources)))
+    assert "a → a" in fatal(run(step("starlark", {"a": {"depends_on": ["a"]}})))
 
 
 @pytest.mark.parametrize("text", ["", ":status.a", "a:", "a:status["])
-def test_invalid_dependency_is_refused(language: str, text: str) -> None:
+def test_invalid_dependency_is_refused(text: str) -> None:
     """A dependency is a name, or a name with a path."""
-    response = run(step(language, {"a": {}, "b": {"depends_on": [text]}}))
+    response = run(step("starlark", {"a": {}, "b": {"depends_on": [text]}}))
     assert any(part in fatal(response) for part in ("cannot read", "must name a resource"))
 
 
-def test_waiting_resource_is_reported_once(language: str) -> None:
+def test_waiting_resource_is_reported_once() -> None:
     """An event when the waiting begins; none while the XR's condition says the same."""
-    ordered_step = step(language, {"a": {}, "b": {"depends_on": ["a"]}})
+    ordered_step = step("starlark", {"a": {}, "b": {"depends_on": ["a"]}})
     first = run(ordered_step)
     assert [(each["severity"], each["message"]) for each in first["results"]] == [
         ("SEVERITY_NORMAL", "Waiting: b for a")
@@ -206,9 +211,9 @@ def test_waiting_resource_is_reported_once(language: str) -> None:
     assert "results" not in run(ordered_step, observed=state)
 
 
-def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
+def test_condition_has_the_type_that_was_asked_for() -> None:
     many: dict[str, Object] = {f"resource-{number:03}": {} for number in range(99, -1, -1)}
-    response = run(step(language, many, resourcesCondition="PartsReady"))
+    response = run(step("starlark", many, resourcesCondition="PartsReady"))
     report = condition(response)
     assert (report["type"], report["reason"]) == ("PartsReady", "Unready")
     assert str(report["message"]).startswith(
@@ -216,7 +221,7 @@ def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
     )
     assert len(str(report["message"]).encode()) <= 1024
     ready = run(
-        step(language, {"a": {}}, resourcesCondition="PartsReady"), {"a": observed(status=READY)}
+        step("starlark", {"a": {}}, resourcesCondition="PartsReady"), {"a": observed(status=READY)}
     )
     assert (condition(ready)["status"], condition(ready)["reason"]) == (
         "STATUS_CONDITION_TRUE",
@@ -224,26 +229,15 @@ def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
     )
 
 
-def test_program_that_stops_is_not_told_of_its_order(language: str) -> None:
+def test_program_that_stops_is_not_told_of_its_order() -> None:
     """Its own message is what counts."""
-    ordered_step = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
-    if language == "starlark":
-        ordered_step["script"] = (
-            str(ordered_step["script"])
-            .replace("return ", "return FATAL | ")
-            .replace(
-                "def main",
-                'FATAL = {"results": [{"severity": "Fatal", "message": "own"}]}\ndef main',
-            )
-        )
-    else:
-        meta = {"apiVersion": "meta.script.fn.crossplane.io/v1beta1", "kind": "Results"}
-        results: Object = {**meta, "results": [{"severity": "Fatal", "message": "own"}]}
-        ordered_step["inline"] = f"{ordered_step['inline']}\n---\n{json.dumps(results)}"
-    assert fatal(run(ordered_step)) == "own"
+    ordered_step = step("starlark", {"a": {"depends_on": ["gone"]}}, autoReady={})
+    script = str(ordered_step["script"]).replace("return ", "return FATAL | ")
+    head = 'FATAL = {"results": [{"severity": "Fatal", "message": "own"}]}\n'
+    assert fatal(run({**ordered_step, "script": head + script})) == "own"
 
 
-def test_operation_has_no_order(language: str) -> None:
+def test_operation_has_no_order() -> None:
     """It observes nothing, so what waits would wait for ever."""
-    response = run(step(language, {"a": {}, "b": {"depends_on": ["a"]}}), observed={})
+    response = run(step("starlark", {"a": {}, "b": {"depends_on": ["a"]}}), observed={})
     assert "an Operation observes no resources" in fatal(response)

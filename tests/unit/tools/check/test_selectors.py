@@ -1,6 +1,5 @@
 """Selectors that select nothing, for a field that is not there or for what is at hand."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,7 @@ from support import one_step
 from support.commands import Run
 
 from function_script.sandbox.pool import Pool
-from function_script.tools import check
-from function_script.tools.check import runs
+from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Finding
 
 XRD = one_step.xrd("spec: {type: object, properties: {size: {type: string}}}")
@@ -74,7 +72,7 @@ def _check(path: Path, composition: str, pool: Pool | None = None, **files: str)
     for name, text in texts.items():
         path.joinpath(f"{name}.yaml").write_text(text)
     options = None if pool is None else runs.Options(pool=pool, variants=2)
-    return check.check([str(path)], run_options=options).findings
+    return checker.check([str(path)], run_options=options).findings
 
 
 FIELDS = {
@@ -208,32 +206,16 @@ SERVICE = (
 )
 
 
-def _serve(language: str, selector: str, workload: str | None = None) -> str:
+def _serve(selector: str, workload: str | None = None) -> str:
     """Return a Composition of a Deployment, and of a Service with a selector."""
     if workload is None:
         workload = WORKLOAD % ('{"matchLabels": {"app": "web"}}', PODS % CONTAINER)
-    service = SERVICE % selector
-    if language == "StarlarkScript":
-        lines = [f'rsp.resource("app", {workload})', f'rsp.resource("svc", {service})']
-        body = ["def main(req):", "  rsp = response()", *(f"  {line}" for line in lines)]
-        return one_step.composition(language, "\n".join([*body, "  return rsp\n"]), field="script")
-    documents = [
-        CONFIG.replace("name: config", f"name: {name}").replace(
-            "apiVersion: v1\nkind: ConfigMap\n", ""
-        )
-        + "\n".join(f"{key}: {value}" for key, value in fields.items())
-        + "\n"
-        for name, fields in (("app", json_fields(workload)), ("svc", json_fields(service)))
-    ]
-    return one_step.composition(language, "".join(documents))
+    lines = [f'rsp.resource("app", {workload})', f'rsp.resource("svc", {SERVICE % selector})']
+    body = ["def main(req):", "  rsp = response()", *(f"  {line}" for line in lines)]
+    text = "\n".join([*body, "  return rsp\n"])
+    return one_step.composition("StarlarkScript", text, field="script")
 
 
-def json_fields(text: str) -> dict[str, str]:
-    """Return the fields of an object with their values as JSON."""
-    return {key: json.dumps(value) for key, value in json.loads(text).items()}
-
-
-LANGUAGES = ["GoTemplate", "JinjaTemplate", "StarlarkScript"]
 SLIPS = {
     '{"app": "wbe"}': "they have app: web",
     '{"app.kubernetes.io/name": "web"}': "they have app: web",
@@ -241,12 +223,12 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("selector", "hint"), SLIPS.items())
 def test_service_that_selects_no_pod_for_a_slip(
-    language: str, selector: str, hint: str, tmp_path: Path, pool: Pool
+    selector: str, hint: str, tmp_path: Path, pool: Pool
 ) -> None:
-    composition = _serve(language, selector)
+    """The resources of a run are compared, whatever language made them."""
+    composition = _serve(selector)
     (finding,) = _check(tmp_path, composition, pool)
     assert (finding.rule, finding.diagnostic.hint) == ("doubtful", hint)
     assert f'"selector": {selector}' in composition.split("\n")[finding.diagnostic.span.line - 1]
@@ -266,7 +248,7 @@ KEPT = {
 def test_service_of_other_pods_is_no_finding(
     selector: str, workload: str | None, tmp_path: Path, pool: Pool
 ) -> None:
-    assert _check(tmp_path, _serve("StarlarkScript", selector, workload), pool) == []
+    assert _check(tmp_path, _serve(selector, workload), pool) == []
 
 
 DATABASE = """\
@@ -284,45 +266,12 @@ spec: {instances: 1}
 def test_service_of_pods_that_another_kind_may_make_is_no_finding(
     last: str, count: int, tmp_path: Path, pool: Pool
 ) -> None:
-    composition = _serve("JinjaTemplate", '{"cnpg.io/cluster": "web"}')
+    composition = _serve('{"cnpg.io/cluster": "web"}')
     steps = composition + one_step.step("last", "JinjaTemplate", last or CONFIG)
     assert len(_check(tmp_path, steps, pool)) == count
 
 
-NAMES = {
-    "gotemplate": (
-        "GoTemplate",
-        """\
-{{ range $i := until 2 }}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  annotations:
-    script.fn.crossplane.io/composition-resource-name: other-{{ $i }}
-data:
-  a: {{ with index $.observed.resources "%s" }}a{{ else }}b{{ end }}
-{{ end }}
-""",
-    ),
-    "jinja": (
-        "JinjaTemplate",
-        """\
-{%% for i in range(2) %%}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  annotations:
-    script.fn.crossplane.io/composition-resource-name: other-{{ i }}
-data:
-  a: {{ "a" if get_composed_resource("%s") else "b" }}
-{%% endfor %%}
-""",
-    ),
-    "starlark": (
-        "StarlarkScript",
-        """\
+MAKING_NAMES = """\
 def main(req):
   rsp = response()
   for i in range(2):
@@ -330,18 +279,15 @@ def main(req):
   if get_observed(req, "%s"):
     rsp.resource("last", {"apiVersion": "v1", "kind": "ConfigMap"})
   return rsp
-""",
-    ),
-}
+"""
 
 
-@pytest.mark.parametrize(("language", "program"), NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize(("name", "count"), {"othre-1": 1, "other-1": 0, "other-7": 0}.items())
 def test_observed_name_that_is_almost_one_that_is_made(
-    language: str, program: str, name: str, count: int, tmp_path: Path, pool: Pool
+    name: str, count: int, tmp_path: Path, pool: Pool
 ) -> None:
-    field = "script" if language == "StarlarkScript" else "inline"
-    text = one_step.composition(language, program % name, field=field)
+    """tests/unit/tools/check/test_rules.py has the names that each language reads."""
+    text = one_step.composition("StarlarkScript", MAKING_NAMES % name, field="script")
     findings = _check(tmp_path, text, pool)
     assert [each.diagnostic.message for each in findings] == (
         [f'no run composed "{name}", so it is never observed'] * count
@@ -353,5 +299,5 @@ def test_observed_name_of_a_step_that_does_not_run_is_no_finding(
     tmp_path: Path, pool: Pool
 ) -> None:
     other = "  - step: other\n    functionRef: {name: function-other}\n"
-    text = one_step.composition("StarlarkScript", NAMES["starlark"][1] % "othre-1", field="script")
+    text = one_step.composition("StarlarkScript", MAKING_NAMES % "othre-1", field="script")
     assert _check(tmp_path, text + other, pool) == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from support import one_step
 from support.case_projects import COMPOSITION, XR
 from support.commands import Run
 from support.docker_command import DockerCommand
@@ -386,15 +387,7 @@ DETAILS = """\
         def main(req):
             return {"desired": {"composite": {"connection_details": {"user": "a", "key": "b"}}}}
 """
-LEGACY = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: CompositeResourceDefinition
-metadata: {name: xthings.example.org}
-spec:
-  group: example.org
-  names: {kind: XThing, plural: xthings}
-  versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {}}}]
-"""
+LEGACY = one_step.xrd("spec: {}").replace("crossplane.io/v2", "crossplane.io/v1", 1)
 CLUSTER_SCOPED = XR.replace("  namespace: here\n", "")
 
 
@@ -402,7 +395,7 @@ CLUSTER_SCOPED = XR.replace("  namespace: here\n", "")
     ("files", "severity"),
     [
         pytest.param({}, "note", id="a-namespace"),
-        pytest.param({"xrd": LEGACY.replace(".io/v1", ".io/v2")}, "warning", id="namespaced"),
+        pytest.param({"xrd": one_step.xrd("spec: {}")}, "warning", id="namespaced"),
         pytest.param({"xr": CLUSTER_SCOPED}, "", id="it-may-be-a-legacy-one"),
         pytest.param({"xr": CLUSTER_SCOPED, "xrd": LEGACY}, "", id="legacy"),
     ],

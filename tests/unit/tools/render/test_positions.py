@@ -14,32 +14,10 @@ from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
+from function_script.tools.render.runtimes.model import Runtime
 
 XR = {**builders.XR, "spec": {"size": 3}}
 HEAD = f"# A comment, so that lines differ.\n---\n{one_step.PIPELINE}"
-GO = one_step.step(
-    "first",
-    "GoTemplate",
-    """\
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: made
-  annotations: {script.fn.crossplane.io/composition-resource-name: thing}
-data:
-  zone: here
-  size: {{ .observed.composite.resource.spec.size | quote }}
-  {{- range $i := until 2 }}
-  item-{{ $i }}: same
-  {{- end }}
----
-apiVersion: example.org/v1
-kind: XThing
-status:
-  address: there
-""",
-)
 JINJA = one_step.step(
     "second",
     "JinjaTemplate",
@@ -66,44 +44,16 @@ def render(
     (document,) = documents.read_source(Source(name="composition.yaml", text=HEAD + "".join(steps)))
     inputs = RenderInputs(xr=XR, composition=document.value, observed=observed)
     origin = renderer.Origin(document=document, programs=None)
-    listed = ListedFunctions(runtimes=functions)
-    return Renderer(pool, listed, renderer.Options()).render(inputs, origin)
+    return Renderer(
+        pool,
+        lambda pipeline, _: [functions[each.function] for each in pipeline],
+        renderer.Options(),
+    ).render(inputs, origin)
 
 
 def place(position: positions.Position | None) -> str | None:
     """Write a position as STEP FILE:LINE:COLUMN."""
     return position and f"{position.step} {position.span}"
-
-
-def test_positions_are_those_of_the_step_that_wrote_the_value(pool: Pool) -> None:
-    positions_of = render(pool, GO, JINJA).positions
-    assert {
-        path: place(positions_of.locate("thing", path))
-        for path in [
-            ("data", "zone"),
-            ("data", "size"),
-            ("data", "item-0"),
-            ("data", "item-1"),
-            ("kind",),
-            ("metadata", "name"),
-            ("metadata", "namespace"),
-            ("metadata", "uid"),
-        ]
-    } == {
-        ("data", "zone"): "second composition.yaml:44:13",
-        ("data", "size"): "first composition.yaml:23:11",
-        ("data", "item-0"): "first composition.yaml:25:11",
-        ("data", "item-1"): "first composition.yaml:25:11",
-        ("kind",): "second composition.yaml:39:9",
-        ("metadata", "name"): "first composition.yaml:19:11",
-        ("metadata", "namespace"): None,
-        ("metadata", "uid"): None,
-    }
-    assert place(positions_of.locate(None, ("status", "address"))) == "first composition.yaml:31:11"
-    assert positions_of.locate("other", ("kind",)) is None
-    assert (
-        place(positions_of.nearest("thing", ("data", "lacking"))) == "second composition.yaml:42:9"
-    )
 
 
 SCRIPT = one_step.step(
@@ -121,14 +71,6 @@ def main(req):
 """,
     field="script",
 )
-
-
-def test_positions_of_a_script(pool: Pool) -> None:
-    of_script = render(pool, SCRIPT).positions
-    zone = of_script.locate("thing", ("data", "zone"))
-    assert place(zone) == "script composition.yaml:17:72"
-    address = of_script.locate(None, ("status", "address"))
-    assert place(address) == "script composition.yaml:20:59"
 
 
 OTHER = """\
@@ -166,11 +108,8 @@ def test_rendering_that_nobody_asks_runs_no_program_twice(pool: Pool) -> None:
     (document,) = documents.read_source(Source(name="c", text=HEAD + SCRIPT))
     inputs = RenderInputs(xr=XR, composition=document.value)
     options = renderer.Options(print=printed.append)
-    result = (
-        Renderer(pool, FunctionIndex(manifests=None, options=options), options)
-        .reconcile(inputs)
-        .result
-    )
+    find = FunctionIndex(manifests=None, options=options).find_runtimes
+    result = Renderer(pool, find, options).reconcile(inputs).result
     assert result.failure is None
     assert printed == []
 

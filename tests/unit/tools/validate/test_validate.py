@@ -70,11 +70,6 @@ def test_text_is_as_the_official_command_prints_it(tmp_path: Path) -> None:
     ]
 
 
-def test_successes_can_be_left_out(tmp_path: Path) -> None:
-    text = render_text(check(tmp_path, GOOD), skip_success_results=True)
-    assert text == "Total 1 resources: 0 missing schemas, 1 success cases, 0 failure cases"
-
-
 TYPE = {"apiVersion": "example.org/v1", "kind": "Thing"}
 ERRORS = [
     {
