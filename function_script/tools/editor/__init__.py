@@ -38,22 +38,12 @@ def write(directory: Path) -> list[Path]:
     Raises InputError.
     """
     texts = build()
-<<<<<<< HEAD
-    existing = tuple(path for path in (directory / SETTINGS,) if os.path.lexists(path))
-    paths = tuple(path for name in texts if (path := directory / name) not in existing)
-    project = Project([directory])
-    for path in paths:
-        text = texts[path.relative_to(directory).as_posix()]
-        project.write(path, text.encode(), makes_parents=True)
-    return Written(paths=paths, existing=existing)
-=======
     if os.path.lexists(directory / SETTINGS):
         del texts[SETTINGS]
-    project = create(directory)
+    project = Project([directory])
     for name, text in texts.items():
         project.write(directory / name, text.encode(), makes_parents=True)
     return [directory / name for name in texts]
->>>>>>> w/lead
 
 
 def build() -> dict[str, str]:
