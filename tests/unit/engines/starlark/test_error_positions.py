@@ -58,30 +58,5 @@ def test_inlining_looks_into_calls_only() -> None:
     def run(_program: Program) -> str:
         pytest.fail("a second run")
 
-<<<<<<< HEAD
-    program = programs.script(SMALL)
-    said = CALL.replace("small(req)", "req['ab']-").replace("^^^^^^^^^^", "^^^^^^^^^")
-    assert interpreter.correct_position(said, program, run) == said
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "line"),
-    [
-        ("lambda b: {}", "lambda a: {}", 7),
-        ("lambda a: {}", "lambda a: {}", 3),
-        ("lambda a: {}", "build", 3),
-        ("lambda: get_xr()", "lambda a: {}", 7),
-    ],
-)
-def test_function_of_a_resource_that_failed_is_the_one_that_ran(
-    first: str, second: str, line: int
-) -> None:
-    """Where it is unclear which one that was, main is the place."""
-    build = "def build(a):\n    return {}\n"
-    body = f'if not req:\n        rsp.resource("x", {first})\n    rsp.resource("y", {second})'
-    text = f"{build}def main(req):\n    rsp = response()\n    {body}\n    return rsp\n"
-    assert place(text).startswith(f"script:{line}:")
-=======
     program = programs.script(SMALL + "def main(req): return req['name']")
     assert interpreter.correct_position(FAILURE, program, run) == FAILURE
->>>>>>> w/lead
