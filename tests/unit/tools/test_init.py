@@ -49,8 +49,8 @@ status:
 """
 EXAMPLES = {
     "types": EXAMPLE,
-    "texts-like-numbers": 'apiVersion: e.org/v1\nkind: "No"\nmetadata: {name: "1", namespace: "1"}\n'
-    'spec: {"on": "y"}\n',
+    "texts-like-numbers": 'apiVersion: e.org/v1\nkind: "No"\n'
+    'metadata: {name: "1", namespace: "1"}\nspec: {"on": "y"}\n',
     "empty-spec": "apiVersion: e.org/v1\nkind: Thing\nmetadata: {name: demo}\nspec: {}\n",
     "no-namespace": "apiVersion: e.org/v1\nkind: XBox\nmetadata: {name: a}\nspec: {size: 1}\n",
     "legacy": "apiVersion: e.org/v1\nkind: XPolicy\nmetadata: {name: a}\n"
