@@ -107,9 +107,8 @@ class TextOrigin:
                 reason = span, "this text wrote both: in a loop, an item of a list begins with `- `"
         # A text that was printed, such as nginx:1.27, lacks no blank.
         printed, value = self._rendering.find_printed_line(line)
+        # An object that was printed begins with such a key, and a whole request has it in a text.
         key = printed.partition(":")[0]
-        # An object begins with such a key; a value that has it farther below, such as a whole
-        # request, has it in a text.
         is_inside = key in {"apiVersion", "kind"} and not value.startswith(key)
         is_text = lacks_sign(printed) or is_inside
         span, hint = reason or (span, None if is_text else error.hint)

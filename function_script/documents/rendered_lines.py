@@ -290,10 +290,9 @@ class Rendering:
         value = piece.text.rstrip("\n")
         expression = piece.expression or ""
         end = at + len(value)
-        if "\n" not in value.lstrip("\n") or value[0] == "\n" or self._rest(end).strip():
-            return
-        if value.startswith(("map[", "[map[")):
-            # A map as Go prints it is no text that can be indented.
+        is_line = "\n" not in value.lstrip("\n")
+        # A map as Go prints it is no text that can be indented.
+        if is_line or value.startswith(("\n", "map[", "[map[")) or self._rest(end).strip():
             return
         prefix = self._prefix(at)
         lead = _LEAD.match(prefix)

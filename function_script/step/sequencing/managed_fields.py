@@ -5,10 +5,9 @@ Crossplane owns would remove it; applying one that a controller or a default set
 ownership of it.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
-
-import orjson
 
 from function_script.request.objects import deep_copy, find_path
 from function_script.request.values import Object, Readable, Value
@@ -35,7 +34,7 @@ def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
     whole = cast("Object", {key: deep_copy(resource[key]) for key in resource if key != "status"})
     try:
         configuration = cast("Object", _select(whole, fields))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     remove_crossplane_metadata(configuration)
     return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
@@ -44,8 +43,7 @@ def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
 def parts_of_others(resource: Object, path: Sequence[str]) -> Iterator[Value]:
     """Yield what each other manager has of a field; the parts may share its containers.
 
-    Who has more than the field, as a whole, holds nothing of it against an apply. Raises ValueError
-    for the name of an item that cannot be read.
+    Who has more than the field, as a whole, holds nothing of it against an apply.
     """
     value = find_path(resource, path)
     keys = [f"f:{name}" for name in path]
@@ -118,19 +116,16 @@ def _select(value: Value, fields: Object, own: Readable = None) -> Value:
 
 
 def _select_item(item: Value, index: int, fields: Object) -> Value:
-    """Return the parts of a list's item that a set of fields names; None if it has none of it.
-
-    Raises ValueError for the name of an item that cannot be read.
-    """
+    """Return the parts of a list's item that a set names, or None; raises for an unreadable name."""
     for key, below in fields.items():
         kind, _, text = key.partition(":")
         if kind == "k":
-            keys = orjson.loads(text)
+            keys = json.loads(text)
             if not isinstance(keys, dict):
                 raise ValueError(f"{key} has no key fields")
             is_match = isinstance(item, dict) and all(item.get(name) == keys[name] for name in keys)
         elif kind == "v":
-            is_match = bool(item == orjson.loads(text))
+            is_match = bool(item == json.loads(text))
         else:
             is_match = kind == "i" and text == str(index)
         if is_match:

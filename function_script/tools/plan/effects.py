@@ -204,12 +204,8 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
     *above, name = map(str, path)
     parent = manifests.object_at(manifest, *above)
     del parent[name]
-    try:
-        for part in managed_fields.parts_of_others(live, [*above, name]):
-            objects.merge(parent, {name: part})
-    except ValueError as error:
-        text = f"the managedFields of {manifests.describe(live)} cannot be read"
-        raise UnknownError(f"{text}: {error}") from error
+    for part in managed_fields.parts_of_others(live, [*above, name]):
+        objects.merge(parent, {name: part})
 
 
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
