@@ -116,7 +116,7 @@ def _select(value: Value, fields: Object, own: Readable = None) -> Value:
 
 
 def _select_item(item: Value, index: int, fields: Object) -> Value:
-    """Return the parts of a list's item that a set names, or None; raises for an unreadable name."""
+    """Return the parts of a list's item that a set names, or None. Raises ValueError."""
     for key, below in fields.items():
         kind, _, text = key.partition(":")
         if kind == "k":
