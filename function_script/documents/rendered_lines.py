@@ -163,13 +163,12 @@ class Rendering:
         is_expression = index >= 0 and self._pieces[index].expression is not None
         return self._pieces[index] if is_expression else None
 
-    def find_printed_line(self, line: int) -> tuple[str, str]:
-        """Return a line (from 1), without its indentation, and the value that has it; else ""."""
+    def find_printed_line(self, line: int) -> str:
+        """Return a line (from 1) that one expression wrote, without its indentation; else ""."""
         start = self._offset(line)
         text = self._text[start : self._line_end(start)]
         piece = self.find_expression(start + len(text) - len(text.lstrip()))
-        is_of_value = piece is not None and text.strip() in piece.text
-        return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
+        return text.strip() if piece is not None and text.strip() in piece.text else ""
 
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
@@ -290,9 +289,7 @@ class Rendering:
         value = piece.text.rstrip("\n")
         expression = piece.expression or ""
         end = at + len(value)
-        is_line = "\n" not in value.lstrip("\n")
-        # A map as Go prints it is no text that can be indented.
-        if is_line or value.startswith(("\n", "map[", "[map[")) or self._rest(end).strip():
+        if "\n" not in value.lstrip("\n") or value[0] == "\n" or self._rest(end).strip():
             return
         prefix = self._prefix(at)
         lead = _LEAD.match(prefix)
@@ -312,9 +309,10 @@ class Rendering:
         margin = " " * width
         body = "\n".join(margin + line if line else line for line in lines)
         form = piece.filter_form.format(name, width)
-        hint = (
-            f"the value has several lines: write {{{{ {_INDENT.sub('', expression)} | {form} }}}}"
-        )
+        # nindent begins a line: blanks before it would be one more.
+        mark = "-" * (name == "nindent" and not prefix.strip())
+        text = _INDENT.sub("", expression)
+        hint = f"the value has several lines: write {{{{{mark} {text} | {form} }}}}"
         text = body[width:] if name == "indent" else f"\n{body}"
         yield _Correction([Edit(at, end, text)], piece.span, hint)
 

@@ -45,7 +45,7 @@ ERRORS = [
         "8:3",
         "{%- takes away",
     ),
-    ("go", "  {{ toYaml .params.list }}", "7:6", "{{ toYaml .params.list | nindent 2 }}"),
+    ("go", "  {{ toYaml .params.list }}", "7:6", "{{- toYaml .params.list | nindent 2 }}"),
     (
         "go",
         "  k: {{ indent 4 (toYaml .params.map) }}",
@@ -133,8 +133,14 @@ SILENT = [
         "9:10",
         "{{ params.map | to_yaml | indent(6) }}",
     ),
-    ("go", "  k:\n    {{ toYaml .params.map }}", "8:8", "{{ toYaml .params.map | nindent 4 }}"),
-    ("go", "  k:\n    {{ .params.map | toYaml | trim }}", "8:8", "toYaml | trim | nindent 4 }}"),
+    ("go", "  k:\n    {{ toYaml .params.map }}", "8:8", "{{- toYaml .params.map | nindent 4 }}"),
+    ("go", "  k: |\n    {{ toYaml .params.map }}", "8:8", "{{- toYaml .params.map | nindent 4 }}"),
+    (
+        "go",
+        "  k:\n    {{ .params.map | toYaml | trim }}",
+        "8:8",
+        "{{- .params.map | toYaml | trim | nindent 4 }}",
+    ),
     ("go", "  k: {{ .params.lines }}", "7:9", "{{ .params.lines | quote }}"),
     ("go", "  k:\n    {{- toYaml .params.map | nindent 2 }}", "8:9", "(write nindent 4, which"),
     ("go", "  - k:\n    {{- toYaml .params.map | nindent 4 }}", "8:9", "(write nindent 6, which"),
@@ -223,16 +229,3 @@ def test_lines_of_a_large_text_are_explained_in_linear_time(language: str, body:
     with taking_less(1.5):
         messages = [result.message for result in results(language, body)]
     assert not [message for message in messages if "CPU time" in message]
-
-
-def test_map_as_go_prints_it_is_not_indented() -> None:
-    (result,) = results("go", '  k: {{ dict "a" "\\nb: 1\\nc: x" }}')
-    assert "nindent" not in result.message
-
-
-def test_object_in_a_printed_value_needs_no_separator() -> None:
-    """A whole request has the template in it; an object of one value needs a separator."""
-    (printed,) = results("go", '  k: 1\n{{ "a: b\\napiVersion: v1" }}')
-    (object_,) = results("go", '  k: 1\n{{ "apiVersion: v1" }}')
-    assert "duplicate key 'apiVersion'" in printed.message
-    assert ['a line "---"' in each.message for each in (printed, object_)] == [False, True]
