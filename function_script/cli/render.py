@@ -115,7 +115,7 @@ def render(**flags: Unpack[_Flags]) -> int:
 
     XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
     directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
-    xrd.yaml, schemas/ and context/.
+    xrd.yaml, schemas/ and context/KEY.yaml.
 
     Examples:
       function-script render examples/starlark-robots
@@ -302,7 +302,7 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
     is run. Prints the Operation with its status and the resources it applies.
 
     OPERATION may be a directory with operation.yaml. It may also hold functions.yaml, watched.yaml,
-    required.yaml, credentials.yaml, schemas/ and context/.
+    required.yaml, credentials.yaml, schemas/ and context/KEY.yaml.
 
     Examples:
       function-script render operation examples/operation-report
