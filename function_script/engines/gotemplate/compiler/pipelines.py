@@ -277,7 +277,7 @@ class PipelineCompiler:
             arguments.append(self.check_value(final.copy(slot), "value").expression)
         site = Site(command.words[0], self.template, names[-1])
         call: Expression = expressions.CallMethod(
-            receiver.expression, names[-1], arguments, self.context.missing, start, site
+            receiver.expression, names, arguments, self.context.missing, start, site
         )
         return Value(call if first is None else expressions.Sequence(first, call), origin=origin)
 
