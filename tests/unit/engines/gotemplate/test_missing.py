@@ -181,6 +181,11 @@ REFUSED = [
         "{{ .params.a.b.c }}",
         "1:4 evaluate .params.a.b.c: .params.a.b is an integer, it has no field c",
     ),
+    (
+        '{{ (getResourceCondition "A" .params).status }}',
+        '1:4 evaluate (getResourceCondition "A" .params).status: '
+        '(getResourceCondition "A" .params) has no field status',
+    ),
     ('{{ ternary 1 2 "yes" }}', "1:4 call ternary: wants true or false to decide, got string"),
 ]
 
