@@ -8,9 +8,8 @@ import importlib
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import cast
 
 import click
 
@@ -32,6 +31,16 @@ _KRM_VARIABLE = "STRUCTURED_RESULTS"
 
 
 class _Commands(click.Group):
+    """The commands; the module of each is imported when it is read."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return all names."""
+        return sorted(name for names in _SECTIONS.values() for name in names)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command; None if there is none of this name."""
+        return _load_command(name) if name in self.list_commands(ctx) else None
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse flags without a command as those of ``serve``: images start that way."""
         if args and args[0].startswith("-"):
@@ -53,14 +62,14 @@ class _Commands(click.Group):
             )
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
 
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, each section in the order of their use."""
         for title, names in _SECTIONS.items():
-            members = [self.commands[name] for name in names]
+            members = [self.get_command(ctx, name) for name in names]
             rows = [
                 (str(command.name), command.get_short_help_str(formatter.width))
                 for command in members
-                if not command.hidden
+                if command is not None and not command.hidden
             ]
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -110,24 +119,6 @@ _SECTIONS = {
 _FUNCTIONS = {_OPERATION: "render_operation", "test": "run_cases"}
 
 
-class _CommandTable(Mapping[str, click.Command]):
-    """The commands by name; the module of each is imported when it is read."""
-
-    def __getitem__(self, name: str) -> click.Command:
-        """Return a command; raise KeyError."""
-        if name not in iter(self):
-            raise KeyError(name)
-        return _load_command(name)
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield all names."""
-        return (name for names in _SECTIONS.values() for name in names)
-
-    def __len__(self) -> int:
-        """Return the number of commands."""
-        return sum(map(len, _SECTIONS.values()))
-
-
 @cache
 def _load_command(name: str) -> click.Command:
     command: click.Command = version
@@ -136,9 +127,6 @@ def _load_command(name: str) -> click.Command:
         command = getattr(module, _FUNCTIONS.get(name, name))
     options.name_variables(name, command)
     return command
-
-
-commands.commands = cast("MutableMapping[str, click.Command]", _CommandTable())
 
 
 def main() -> None:

@@ -130,14 +130,15 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     project = _find_project(files, flags)
     # The sandbox starts while the tool is imported.
     with (
-        local_pool.open_pool(None, local_pool.engines_of(files, project))
+        local_pool.open_pool(local_pool.engines_of(files, project))
         if flags["variants"]
         else nullcontext()
     ) as pool:
-        from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
         from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
+        from function_script.tools.check import checker, definitions  # noqa: PLC0415 - as above
+        from function_script.tools.check import report as tool  # noqa: PLC0415 - as above
 
-        schemas = tool.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
+        schemas = definitions.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
         run_options = None
         if pool is not None:
             from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
@@ -145,7 +146,7 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
             run_options = runs.Options(
                 pool=pool, variants=flags["variants"], runs_others=flags["run_functions"]
             )
-        report = tool.check(
+        report = checker.check(
             arguments,
             flags["program_root"],
             schemas,
@@ -184,7 +185,7 @@ def _find_project(files: Iterable[Path], flags: _Flags) -> Project:
 
 def _watch(arguments: Sequence[str], flags: _Flags) -> None:
     """Check at every change of a file. Only an interrupt ends it."""
-    from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.check import checker  # noqa: PLC0415 - slow to import
 
     if STDIN in arguments:
         raise click.UsageError("--watch: stdin cannot be read again and again")
@@ -193,7 +194,7 @@ def _watch(arguments: Sequence[str], flags: _Flags) -> None:
     project = _find_project(map(Path, arguments), flags)
     watch_output.watch(
         lambda: _check(arguments, flags)[0],
-        lambda: [*tool.list_files(arguments, project), *options_],
+        lambda: [*checker.list_files(arguments, project), *options_],
         terminal.echo_coloured,
         is_quiet=flags["quiet"],
     )

@@ -89,7 +89,7 @@ def compare(**flags: Unpack[_Flags]) -> int:
     named, other = [*map(Path, paths)], None
     engines = local_pool.engines_of(named, Project.of(named, allowed=flags["allow_outside"]))
     # The sandbox starts while the tool is imported.
-    with local_pool.open_pool(None, engines) as pool, ExitStack() as stack:
+    with local_pool.open_pool(engines) as pool, ExitStack() as stack:
         from function_script.tools.compare import command, report  # noqa: PLC0415 - slow to import
         from function_script.tools.plan import dump  # noqa: PLC0415 - as above
 

@@ -48,7 +48,7 @@ def docs(name: str | None) -> None:
         return
     flags = _describe_flags(group)
     inner = {" ".join(words): command for words, command in options.list_commands(group)}
-    command = group.commands.get(name) or inner.get(name)
+    command = group.get_command(click.get_current_context(), name) or inner.get(name)
     if command is None:
         _print(manual.describe(name, flags))
     else:

@@ -24,13 +24,13 @@ def editor(directory: Path, *, quiet: bool) -> None:
     """
     from function_script.tools import editor as tool  # noqa: PLC0415 - slow to import
 
-    result = tool.write(directory)
-    for path in result.paths:
+    paths = tool.write(directory)
+    for path in paths:
         terminal.echo(str(path))
     if quiet:
         return
-    for path in result.existing:
-        terminal.echo(f"kept: {path}", err=True)
+    if (settings := directory / tool.SETTINGS) not in paths:
+        terminal.echo(f"kept: {settings}", err=True)
     terminal.echo(
         f"\nIn other editors, begin a Composition with this line:\n{tool.MODELINE}{tool.SCHEMA}",
         err=True,

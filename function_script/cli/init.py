@@ -100,15 +100,15 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
         if any(name is not None for name in names):
             raise click.UsageError("--from: the example has the kind, the group and the version")
         project = example_project.load(flags["example"])
+        kind = project.api.kind
     elif kind is None and directory is None:
         raise click.UsageError("name a DIRECTORY, a --kind, or an example with --from")
     else:
         if kind is None and directory is not None:
             kind = api.to_kind(directory.resolve().name)
-        project = api.parse(
-            kind or api.DEFAULT_KIND, group or api.DEFAULT_GROUP, version or api.DEFAULT_VERSION
-        )
-    directory = directory or Path(api.to_folder(project.kind))
+        kind = kind or api.DEFAULT_KIND
+        project = api.parse(kind, group or api.DEFAULT_GROUP, version or api.DEFAULT_VERSION)
+    directory = directory or Path(api.to_folder(kind))
     for path in starters.write(flags["language"], directory, source, project):
         terminal.echo(str(path))
     if flags["quiet"]:

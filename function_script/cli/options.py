@@ -179,10 +179,12 @@ def list_commands(
     group: click.Group, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Yield all commands, also those of groups, with their words."""
-    for name, member in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        member = group.get_command(context, name)
         if isinstance(member, click.Group):
             yield from list_commands(member, (*path, name))
-        else:
+        elif member is not None:
             yield (*path, name), member
 
 

@@ -40,7 +40,7 @@ def _plan_part(flags: _Flags, part: int, part_count: int) -> list[XrPlan]:
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     with (
-        local_pool.open_pool(None) as pool,
+        local_pool.open_pool() as pool,
         _open_planner(flags, pool, hides_packages=True) as planner,
     ):
         return [*planner.plan(part, part_count)]
@@ -121,7 +121,7 @@ def plan(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import console, local_pool, revisions  # noqa: PLC0415 - slow
 
     # The sandbox starts while the tool is imported.
-    with local_pool.open_pool(None) as pool, ExitStack() as stack:
+    with local_pool.open_pool() as pool, ExitStack() as stack:
         from function_script.tools import own_process  # noqa: PLC0415 - as above
         from function_script.tools.plan import report  # noqa: PLC0415 - slow
 

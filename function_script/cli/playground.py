@@ -40,7 +40,7 @@ def playground(**flags: Unpack[_Flags]) -> None:
     """
     import webbrowser  # noqa: PLC0415 - slow to import
 
-    from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
+    from function_script.tools.playground.server import Playground  # noqa: PLC0415 - slow to import
 
     terminal.print_sandbox_note()
     server = Playground(

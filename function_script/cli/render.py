@@ -115,7 +115,7 @@ def render(**flags: Unpack[_Flags]) -> int:
 
     XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
     directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
-    xrd.yaml, schemas/ and context/.
+    xrd.yaml, schemas/ and context/KEY.yaml.
 
     Examples:
       function-script render examples/starlark-robots
@@ -206,7 +206,7 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     """Return the report of ``render -x | validate``."""
     from function_script import documents  # noqa: PLC0415 - slow to import
     from function_script.texts.source import Source  # noqa: PLC0415 - slow to import
-    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+    from function_script.tools import bounded  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
     from function_script.tools.validate import command as validate  # noqa: PLC0415 - as above
     from function_script.tools.validate.packages import PackageSchemas  # noqa: PLC0415 - as above
@@ -222,7 +222,7 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     full = replace(run_options, output=output.OutputOptions(full_xr=True), skips_validation=True)
     blame = command.render_composition(paths, full, pool)
     text = documents.to_yaml_stream(blame.documents)
-    rendered = sources.read(Source(name="rendered", text=text))
+    rendered = bounded.read_documents(Source(name="rendered", text=text))
     return validate.check_documents(rendered, catalog, notes, blame.find_writer)
 
 
@@ -300,7 +300,7 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
     is run. Prints the Operation with its status and the resources it applies.
 
     OPERATION may be a directory with operation.yaml. It may also hold functions.yaml, watched.yaml,
-    required.yaml, credentials.yaml, schemas/ and context/.
+    required.yaml, credentials.yaml, schemas/ and context/KEY.yaml.
 
     Examples:
       function-script render operation examples/operation-report

@@ -203,7 +203,8 @@ def open_sandbox(
         local_pool.engines_of([file], files) if text is None else local_pool.engines_in([text])
     )
     root = None if programs is None else files.resolve(programs)
-    pool = local_pool.open_pool(root, engines, options.read_pool(flags))
+    limits = options.read_limits(flags).with_root(root)
+    pool = local_pool.open_pool(engines, options.read_pool(flags, limits))
     terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 

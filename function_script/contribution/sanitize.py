@@ -19,8 +19,8 @@ from function_script.request.objects import (
     MOVED_TO,
     SUBDOMAIN,
 )
-from function_script.request.reader import ObjectReader, text_hint
-from function_script.request.values import Object, type_phrase
+from function_script.request.reader import ObjectReader
+from function_script.request.values import Object
 from function_script.texts.problems import ProblemList
 
 # Owned by the API server: server-side apply rejects or ignores them.
@@ -132,10 +132,12 @@ def _drop(value: Object, keys: frozenset[str]) -> Object:
 
 def _check_names(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str]) -> None:
     """Add a problem for each invalid name and label value to those of ``metadata``."""
-    name, api_version = metadata.value.get("name"), body.value.get("apiVersion")
+    # Crossplane overrides a name or namespace that is no text.
+    name, _ = metadata.text("name"), metadata.text("namespace")
+    api_version = body.value.get("apiVersion")
     is_rbac = isinstance(api_version, str) and api_version.startswith(_RBAC)
     rule = _RBAC_NAME if is_rbac else SUBDOMAIN
-    if isinstance(name, str) and name and (len(name) > MAX_SUBDOMAIN or not rule.fullmatch(name)):
+    if name and (len(name) > MAX_SUBDOMAIN or not rule.fullmatch(name)):
         problem = (
             f"invalid name {_quote(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
             "- and ., beginning and ending with a letter or digit"
@@ -175,7 +177,7 @@ def check_texts(body: ObjectReader, problems: ProblemList) -> None:
         if isinstance(value := body.value.get(field), dict):
             reader = ObjectReader(value, body.at(field), problems)
             for key, text in value.items():
-                _check_text(reader, key)
+                reader.text(key)
                 # Go's decoder skips line breaks.
                 content = str(text).replace("\n", "").replace("\r", "") if is_encoded else ""
                 if isinstance(text, str) and not BASE64.fullmatch(content):
@@ -184,27 +186,17 @@ def check_texts(body: ObjectReader, problems: ProblemList) -> None:
                     problems.add(reader.at(key), "must be base64", hint=hint)
 
 
-def _check_text(reader: ObjectReader, key: str) -> None:
-    """Add a problem unless the field is a text, or null, which counts as absent."""
-    value = reader.value.get(key)
-    if value is not None and not isinstance(value, str):
-        message = f"must be a string, not {type_phrase(value)}"
-        reader.problems.add(reader.at(key), message, hint=text_hint(value))
-
-
 def _check_pod(body: ObjectReader, path: tuple[str, ...], problems: ProblemList) -> None:
     reader = body.noting(problems)
     for field in path:
-        if not isinstance(reader.value.get(field), dict):
+        value = reader.value.get(field)
+        if not isinstance(value, dict):
             return
-        following = reader.object(field)
-        if following is None:
-            return
-        reader = following
+        reader = ObjectReader(value, (reader, field), problems)
     for containers in ("containers", "initContainers"):
         for container in _objects(reader, containers):
             for variable in _objects(container, "env"):
-                _check_text(variable, "value")
+                variable.text("value")
 
 
 def _objects(reader: ObjectReader, field: str) -> Iterator[ObjectReader]:

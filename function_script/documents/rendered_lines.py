@@ -309,9 +309,10 @@ class Rendering:
         margin = " " * width
         body = "\n".join(margin + line if line else line for line in lines)
         form = piece.filter_form.format(name, width)
-        hint = (
-            f"the value has several lines: write {{{{ {_INDENT.sub('', expression)} | {form} }}}}"
-        )
+        # nindent begins a line: blanks before it would be one more.
+        mark = "-" * (name == "nindent" and not prefix.strip())
+        text = _INDENT.sub("", expression)
+        hint = f"the value has several lines: write {{{{{mark} {text} | {form} }}}}"
         text = body[width:] if name == "indent" else f"\n{body}"
         yield _Correction([Edit(at, end, text)], piece.span, hint)
 

@@ -128,8 +128,7 @@ class ObjectReader:
             if isinstance(item, str):
                 texts[name] = item
             else:
-                message = f"must be a string, not {type_phrase(item)}"
-                self.problems.add(member.at(name), message, hint=text_hint(item))
+                self._mismatch(member.at(name), "a string", item)
         return texts
 
     def choice(
@@ -196,8 +195,7 @@ class ObjectReader:
             self.problems.add(self.at(other), problem, hint=f"write {key}")
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
-        is_bare = expected == "a string" and isinstance(value, bool | int | float)
-        hint = text_hint(value) if is_bare else None
+        hint = text_hint(value) if expected == "a string" else None
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}", hint=hint)
 
 

@@ -1,6 +1,6 @@
 """The server's side of the fetcher: spawn it, send it orders, store the outcomes, replace it.
 
-Orders and outcomes are frames: a header in JSON, and content as bytes.
+Orders and outcomes are lines of JSON.
 """
 
 import base64
@@ -29,12 +29,9 @@ _INHERITED_VARIABLES: Final = (
 )
 _ENDED: Final = Failure("the process that fetches ended")
 _CLOSE_SECONDS: Final = 2.0
-_LENGTH_BYTES: Final = 4
-_MAX_FRAME_BYTES: Final = 64 << 20
-FRAME_ERRORS: Final = (
-    *(EOFError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError),
-)
-"""The errors of a stream that ends, and of frames that neither side writes."""
+_MAX_LINE_BYTES: Final = 64 << 20
+LINE_ERRORS: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""The errors of a stream that ends, and of lines that neither side writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +118,7 @@ class Fetcher:
         return reader
 
     def _read(self, process: _Process) -> None:
-        with suppress(*FRAME_ERRORS):
+        with suppress(*LINE_ERRORS):
             while True:
                 number, outcome = read_outcome(process.stream)
                 # An answer to no order raises KeyError, and ends a process that is not sound.
@@ -146,12 +143,12 @@ def write_order(
         else {name: base64.b64encode(value).decode() for name, value in credentials.items()}
     )
     header = {"number": number, "reference": asdict(key.reference), "scope": key.scope}
-    _write_frame(stream, json.dumps({**header, "credentials": data}).encode())
+    _write_line(stream, {**header, "credentials": data})
 
 
 def read_order(stream: BufferedIOBase) -> tuple[int, FetchKey, Mapping[str, bytes] | None]:
-    """Read an order. Raises EOFError."""
-    order = json.loads(_read_frame(stream))
+    """Read an order. Raises ValueError at the end."""
+    order = json.loads(stream.readline(_MAX_LINE_BYTES))
     data = order["credentials"]
     credentials = data and {name: base64.b64decode(value) for name, value in data.items()}
     key = FetchKey(RemoteReference(**order["reference"]), order["scope"])
@@ -160,33 +157,16 @@ def read_order(stream: BufferedIOBase) -> tuple[int, FetchKey, Mapping[str, byte
 
 def write_outcome(stream: BufferedIOBase, number: int, outcome: bytes | Failure) -> None:
     """Write the outcome of the order ``number``. Raises OSError."""
-    failure = None if isinstance(outcome, bytes) else list(outcome)
-    _write_frame(stream, json.dumps({"number": number, "failure": failure}).encode())
-    _write_frame(stream, outcome if isinstance(outcome, bytes) else b"")
+    value = base64.b64encode(outcome).decode() if isinstance(outcome, bytes) else list(outcome)
+    _write_line(stream, [number, value])
 
 
 def read_outcome(stream: BufferedIOBase) -> tuple[int, bytes | Failure]:
-    """Read an outcome. Raises EOFError."""
-    header = json.loads(_read_frame(stream))
-    payload = _read_frame(stream)
-    failure = header["failure"]
-    return header["number"], payload if failure is None else Failure(*failure)
+    """Read an outcome. Raises ValueError at the end."""
+    number, value = json.loads(stream.readline(_MAX_LINE_BYTES))
+    return number, base64.b64decode(value) if isinstance(value, str) else Failure(*value)
 
 
-def _write_frame(stream: BufferedIOBase, data: bytes) -> None:
-    stream.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
+def _write_line(stream: BufferedIOBase, value: object) -> None:
+    stream.write(json.dumps(value).encode() + b"\n")
     stream.flush()
-
-
-def _read_frame(stream: BufferedIOBase) -> bytes:
-    length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES), "big")
-    if length > _MAX_FRAME_BYTES:
-        raise EOFError
-    return _read_exactly(stream, length)
-
-
-def _read_exactly(stream: BufferedIOBase, length: int) -> bytes:
-    data = stream.read(length)
-    if len(data) < length:
-        raise EOFError
-    return data

@@ -66,20 +66,6 @@ class PoolOptions:
     requires_confinement: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolStats:
-    """The numbers of queued requests, fast runs, other begun runs and idle workers.
-
-    ``retired``: workers that were ended as planned, since the start.
-    """
-
-    waiting: int = 0
-    busy: int = 0
-    slow: int = 0
-    idle: int = 0
-    retired: int = 0
-
-
 class Pool(AbstractContextManager["Pool"]):
     """Starts with its construction, ends with the ``with`` block or ``close``."""
 
@@ -180,16 +166,6 @@ class Pool(AbstractContextManager["Pool"]):
         """Run again after `cancel`; call it when the cancelled runs have returned."""
         with self._cancel_lock:
             self._is_cancelled = False
-
-    def stats(self) -> PoolStats:
-        """Return how busy the pool is."""
-        return PoolStats(
-            waiting=self.scheduler.waiting,
-            busy=self.scheduler.busy,
-            slow=self.scheduler.slow,
-            idle=self.workers.idle,
-            retired=self.workers.retired,
-        )
 
     def close(self) -> None:
         """End all processes."""

@@ -30,7 +30,6 @@ from function_script import __version__, inputs, wire
 from function_script.request.limits import BUILT_IN, LIMITS, PRINTED
 from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import Cause
-from function_script.sandbox.pool import PoolStats
 from function_script.server.request_record import RequestRecord
 from function_script.step.telemetry import IDENTITY, RequestInfo
 
@@ -61,12 +60,18 @@ _PROGRAM_DIGITS: Final = 8
 class Gauges(NamedTuple):
     """The values of a scrape; ``certificate_expiry`` in seconds since 1970, None without TLS.
 
+    ``waiting`` counts queued requests, ``busy`` fast runs, ``slow`` other begun runs, ``idle``
+    workers; ``retired`` workers that were ended as planned, since the start.
     ``rejected`` counts calls that the server rejected before the handler, by status;
     ``dropped_lines`` the lines of the log that its reader did not take. ``remote_counts`` has hits,
     fetches and failures of remote programs; it is empty where no host is allowed.
     """
 
-    load: PoolStats = PoolStats()
+    waiting: int = 0
+    busy: int = 0
+    slow: int = 0
+    idle: int = 0
+    retired: int = 0
     certificate_expiry: float | None = None
     rejected: Mapping[str, int] = {}
     dropped_lines: int = 0
@@ -225,11 +230,10 @@ def _histograms(
 
 
 def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
-    load = gauges.load
-    yield GaugeMetricFamily(f"{PREFIX}_queue_length", _QUEUE, value=load.waiting)
+    yield GaugeMetricFamily(f"{PREFIX}_queue_length", _QUEUE, value=gauges.waiting)
     workers = GaugeMetricFamily(f"{PREFIX}_workers", _WORKERS, labels=["state"])
     for state in WORKER_STATES:
-        workers.add_metric([state], getattr(load, state))
+        workers.add_metric([state], getattr(gauges, state))
     yield workers
     confinement = GaugeMetricFamily(
         f"{PREFIX}_worker_confinement", _CONFINEMENT, labels=["measure"]
@@ -238,7 +242,7 @@ def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
         confinement.add_metric([measure.value], float(measure not in gauges.confinement.missing))
     yield confinement
     name = f"{PREFIX}_workers_retired"
-    yield CounterMetricFamily(name, _RETIRED, value=load.retired)
+    yield CounterMetricFamily(name, _RETIRED, value=gauges.retired)
     yield _counters("calls_refused", _REFUSED, ["status"], gauges.rejected)
     yield CounterMetricFamily(f"{PREFIX}_log_lines_dropped", _DROPPED, value=gauges.dropped_lines)
     yield _counters("remote_programs", _REMOTE, ["event"], gauges.remote_counts)

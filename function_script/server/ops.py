@@ -241,7 +241,11 @@ class OpsEndpoints:
             # The newest certificate is used from now on.
             certificates.reload_if_changed()
         return metrics.Gauges(
-            load=self._pool.stats(),
+            waiting=self._pool.scheduler.waiting,
+            busy=self._pool.scheduler.busy,
+            slow=self._pool.scheduler.slow,
+            idle=self._pool.workers.idle,
+            retired=self._pool.workers.retired,
             certificate_expiry=None if certificates is None else certificates.content.not_after,
             rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),

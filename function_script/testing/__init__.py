@@ -19,7 +19,7 @@ from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
-from function_script.tools import local_pool, sources, watcher
+from function_script.tools import bounded, local_pool, watcher
 from function_script.tools.cases import comparison, fake_cluster, parser, runner
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import FOLDER_FILE
@@ -86,7 +86,7 @@ def render(
     }
     # The case is a text, so that diagnostics have positions.
     source = Source(name="the case given", text=documents.to_yaml(values))
-    (document,) = sources.read(source)
+    (document,) = bounded.read_documents(source)
     # The test's author names these paths.
     items = chain.from_iterable(
         value if isinstance(value, list) else [value] for value in values.values()
@@ -123,6 +123,6 @@ def pool(seed_file: Path | None = None) -> Pool:
     options = local_pool.OPTIONS
     if seed_file is not None:
         options = replace(options, derive_seed=SaltFile(seed_file).derive_seed)
-    shared = local_pool.open_pool(None, options=options)
+    shared = local_pool.open_pool(options=options)
     atexit.register(shared.close)
     return shared

@@ -32,7 +32,10 @@ def limits_of(text: str) -> Limits:
 
 
 def read_documents(source: Source) -> list[documents.Document]:
-    """Read the objects of a file; raises DocumentError, or LimitError for too large ones."""
+    """Read the objects of a text; raises DocumentError, or LimitError for too large ones.
+
+    Empty and comment-only documents are left out.
+    """
     return documents.read_source(source, limits=limits_of(source.text))
 
 

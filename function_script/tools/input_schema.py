@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.problems import Problem
 from function_script.tools import structural_schema
-from function_script.tools.validate import catalog
+from function_script.tools.validate.catalog import INPUTS, read_schemas
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -47,7 +47,7 @@ _DESCRIPTIONS: Final = {
 def find_schema(value: Object) -> Object | None:
     """Return the schema of an input, ours or another function's; None for other objects."""
     key = objects.api_version_and_kind(value)
-    return schemas().get(key) or other_schemas().get(key)
+    return read_schemas(INPUTS).get(key) or read_schemas(_OTHERS).get(key)
 
 
 def check(value: Object) -> list[Problem]:
@@ -62,7 +62,7 @@ def check(value: Object) -> list[Problem]:
 @lru_cache(maxsize=64)
 def _check(text: str) -> tuple[Problem, ...]:
     value: Object = json.loads(text)
-    schema = schemas().get(objects.api_version_and_kind(value))
+    schema = read_schemas(INPUTS).get(objects.api_version_and_kind(value))
     if schema is not None:
         return (*_check_against(value, schema),)
     return (*check_other(value, objects.api_version_and_kind(value)[0]),)
@@ -73,7 +73,8 @@ def check_other(value: Object, api_version: str) -> list[Problem]:
 
     The functions decode an input without a look at its apiVersion and kind.
     """
-    schema = next((part for key, part in other_schemas().items() if key[0] == api_version), None)
+    others = read_schemas(_OTHERS).items()
+    schema = next((each for key, each in others if key[0] == api_version), None)
     if schema is None:
         return []
     return [*_check_against(value, schema), *find_metadata_problems(value)]
@@ -132,15 +133,3 @@ def _explain(path: str, name: str, schema: Object) -> str | None:
         return "no release of the function has it, only its main branch"
     near = spelling.nearest(name, tuple(structural_schema.properties(parent)))
     return f'did you mean "{near}"?' if near else None
-
-
-@cache
-def schemas() -> dict[tuple[str, str], Object]:
-    """Read the schemas of our CRDs, by apiVersion and kind."""
-    return catalog.read_schemas(catalog.INPUTS)
-
-
-@cache
-def other_schemas() -> dict[tuple[str, str], Object]:
-    """Read the schemas of other functions' inputs, by apiVersion and kind."""
-    return catalog.read_schemas(_OTHERS)

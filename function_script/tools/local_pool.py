@@ -26,15 +26,9 @@ _MAX_GUESSED: Final = 200
 BUSY: Final = "this machine is busy: try again"
 
 
-def open_pool(
-    root: Path | None, preload: tuple[str, ...] = (), options: PoolOptions = OPTIONS
-) -> Pool:
-    """Open a pool; ``root`` is the directory of programs in files, without links.
-
-    None: that of ``options``. The engine modules ``preload`` are imported at once.
-    """
-    limits = options.limits if root is None else options.limits.with_root(root)
-    return Pool(replace(options, limits=limits, preload=preload))
+def open_pool(preload: tuple[str, ...] = (), options: PoolOptions = OPTIONS) -> Pool:
+    """Open a pool; the engine modules ``preload`` are imported at once."""
+    return Pool(replace(options, preload=preload))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

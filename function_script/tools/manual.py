@@ -22,7 +22,8 @@ from function_script.request.capture import ANNOTATION as CAPTURE
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
-from function_script.tools import input_schema, manifests, structural_schema
+from function_script.tools import manifests, structural_schema
+from function_script.tools.validate import catalog
 from function_script.tools.validate.rules import RULES
 
 _LIBRARY: Final = "library"
@@ -171,7 +172,7 @@ def _input_entries() -> Iterator[Entry]:
     """Yield the kinds, and each field once, with the kinds that have it."""
     kinds: dict[Field, list[str]] = {}
     schemas: Mapping[str, Object] = {
-        kind: schema for (_, kind), schema in input_schema.schemas().items()
+        kind: schema for (_, kind), schema in catalog.read_schemas(catalog.INPUTS).items()
     }
     for kind, schema in schemas.items():
         yield Entry(

@@ -27,9 +27,9 @@ def load(sources: Iterable[str], project: Project) -> list[Document]:
     for source in sources:
         if source != STDIN and Path(source).is_dir():
             for path in project.find_files(Path(source), SUFFIXES):
-                documents += read(load_file(path, project))
+                documents += bounded.read_documents(load_file(path, project))
         else:
-            documents += read(load_text(source, project))
+            documents += bounded.read_documents(load_text(source, project))
     return documents
 
 
@@ -58,11 +58,6 @@ def _read_each(source: Source) -> list[Document | FatalError]:
         return [error]
 
 
-def read(source: Source) -> list[Document]:
-    """Read the objects of one text; empty and comment-only documents are left out."""
-    return bounded.read_documents(source)
-
-
 def refuse_lists(documents: Iterable[Document]) -> list[Document]:
     """Return the documents; raises InputError for a List of kubectl, whose items nothing finds."""
     documents = [*documents]
@@ -83,7 +78,7 @@ def read_one(
     hint: str | None = None,
 ) -> Document:
     """Read the only object of a text; raises InputError, which begins with ``failure``."""
-    documents = read(source)
+    documents = bounded.read_documents(source)
     if len(documents) != 1:
         failure = failure or f"cannot read {source.name}"
         text = f"{failure}: it holds {len(documents)} {noun}s instead of {expected}"

@@ -4,8 +4,7 @@ The request is handled as in production, sandbox included, up to the text. Only 
 GoTemplate, which is not a request, is rendered in this process.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -59,7 +58,11 @@ def load_input(source: Source, step: str = "") -> step_inputs.StepInput:
 
     Raises InputError unless exactly one template matches.
     """
-    ours = [each for document in sources.read(source) for each in step_inputs.find_ours(document)]
+    ours = [
+        each
+        for document in bounded.read_documents(source)
+        for each in step_inputs.find_ours(document)
+    ]
     templates = [each for each in ours if _kind(each) in _TEMPLATES]
     matches = [each for each in templates if step in {"", each.step}]
     if len(matches) == 1:
@@ -104,37 +107,33 @@ def render(template: step_inputs.StepInput, data: Object, options: Options) -> s
     if all(objects.api_version_and_kind(data)) and not options.plain:
         data = {"observed": {"composite": {"resource": data}}}
     is_other = bool(data) and _FIELDS.isdisjoint(data)
-    if options.plain or (is_other and _kind(template) in _WITH_PLAIN_DATA):
-        with _positions(template, options.programs):
-            # Plain data is rendered in this process and not in a sandbox.
-            step = step_inputs.parse(template)
-            if not step.language.has_plain_data or step.program.modules:
-                raise InputError.of(
-                    f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} "
-                    "without modules takes it",
-                    hint="give it a request: observed, desired, context and so on",
-                )
-            return step.language.render_plain(step.program, data)
-    message = _request(template, data)
-    with _positions(template, options.programs):
-        return _render(message, options)
-
-
-@contextmanager
-def _positions(template: step_inputs.StepInput, programs: Path | None) -> Iterator[None]:
-    """Map the positions of problems to the author's file."""
+    is_plain = options.plain or (is_other and _kind(template) in _WITH_PLAIN_DATA)
+    # A problem of the data has no position in the file.
+    message = None if is_plain else _request(template, data)
     try:
-        yield
+        return _render_plain(template, data) if message is None else _render(message, options)
     except FatalError as error:
         moved = [
-            author_positions.map_to_source(problem, template, programs)
+            author_positions.map_to_source(problem, template, options.programs)
             for problem in error.diagnostics
         ]
         raise error.with_diagnostics(*moved) from error
 
 
+def _render_plain(template: step_inputs.StepInput, data: Object) -> str:
+    """Render in this process, and not in a sandbox."""
+    step = step_inputs.parse(template)
+    if not step.language.has_plain_data or step.program.modules:
+        raise InputError.of(
+            f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} "
+            "without modules takes it",
+            hint="give it a request: observed, desired, context and so on",
+        )
+    return step.language.render_plain(step.program, data)
+
+
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
-    with local_pool.open_pool(None, options=options.pool) as sandbox:
+    with local_pool.open_pool(options=options.pool) as sandbox:
         reply = sandbox.run(message.SerializeToString() + worker_marks.TEXT)
     if reply.log:
         options.print(reply.log)

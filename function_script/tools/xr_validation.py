@@ -226,7 +226,7 @@ def find_refusals(value: Object, old: Object, schema: Object) -> tuple[list[str]
 
     The second list has the reasons for which rules could not be evaluated.
     """
-    problems, skipped = rules.check_change(value, old, schema, _evaluator())
+    problems, skipped = rules.check(value, schema, _evaluator(), old)
     return [each.message for each in problems], [f"{each.rule} ({each.reason})" for each in skipped]
 
 

@@ -203,7 +203,7 @@ PLAYGROUND = """\
 import json, sys
 from pathlib import Path
 from urllib import request
-from function_script.tools.playground import Playground
+from function_script.tools.playground.server import Playground
 with Playground(Path(sys.argv[1]), 0) as playground:
     browser = request.build_opener(request.HTTPCookieProcessor())
     browser.open(playground.address).read()

@@ -11,6 +11,7 @@ from support.commands import Run
 
 from function_script import documents
 from function_script.cli import commands
+from function_script.cli.options import list_commands
 from function_script.request.limits import LIMITS, Limits
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.tools.playground.folders import Folder, Mirror
@@ -49,7 +50,8 @@ def project(path: Path, step_input: str) -> Path:
 def test_command_has_the_operators_flags_and_their_variables(name: str) -> None:
     options = {
         flag: option
-        for option in commands.commands[name].params
+        for (command, *_), each in list_commands(commands)
+        for option in (each.params if command == name else ())
         if isinstance(option, click.Option)
         for flag in option.opts
     }

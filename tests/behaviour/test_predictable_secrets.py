@@ -8,7 +8,7 @@ from support.commands import Run
 
 from function_script.engines import secret_fields
 from function_script.request.values import Object
-from function_script.tools import check
+from function_script.tools.check import checker
 
 NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 OWN_NAME = "script.fn.crossplane.io/composition-resource-name"
@@ -171,7 +171,7 @@ def test_check_finds_calls_for_secrets(tmp_path: Path) -> None:
         "apiVersion: gotemplating.fn.crossplane.io/v1beta1\nkind: GoTemplate\nsource: Inline\n"
         f"inline:\n  template: |\n{indented}"
     )
-    findings = [each for each in check.check([str(path)]).findings if "predict" in each.rule]
+    findings = [each for each in checker.check([str(path)]).findings if "predict" in each.rule]
     places = [
         (each.diagnostic.message.partition('"')[2].partition('"')[0], each.diagnostic.span.line - 5)
         for each in findings
@@ -199,7 +199,7 @@ def test_check_finds_a_call_in_a_script(line: str, tmp_path: Path, run: Run) -> 
     salted = run("check", path, "--salted", "--variants", "0", "--diagnostics", "json").out
     count = 0 if "stable_secret" in line else 1
     assert salted.count('"rule": "predictable-secret"') == count
-    findings = check.check([str(path)]).findings
+    findings = checker.check([str(path)]).findings
     (finding,) = [each for each in findings if each.rule == "predictable-secret"]
     assert finding.diagnostic.span is not None
     assert finding.diagnostic.span.column == len("  ") + line.index("stable_") + 1

@@ -22,8 +22,8 @@ from function_script.request.values import Object, Scalar
 from function_script.sandbox.pool import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
-from function_script.tools import check, local_pool, structural_schema
-from function_script.tools.check import runs
+from function_script.tools import local_pool, structural_schema
+from function_script.tools.check import checker, runs
 from function_script.tools.render import validation
 from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import builtin
@@ -148,7 +148,7 @@ def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
     manifests = [each["manifest"] for each in yaml.safe_load_all(MANIFESTS.read_text())][::EVERY]
     missed = []
     count = 0
-    with local_pool.open_pool(None) as pool:
+    with local_pool.open_pool() as pool:
         for number, manifest in enumerate(manifests):
             for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate"):
                 folder = write(tmp_path / f"{number}-{kind}", kind, manifest)
@@ -162,7 +162,7 @@ def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
                 for fault, text in [*places.items()][:: EVERY * 2]:
                     file.write_text(change(source, fault, text))
                     options = runs.Options(pool=pool, variants=8)
-                    findings = check.check([str(file)], run_options=options).findings
+                    findings = checker.check([str(file)], run_options=options).findings
                     count += 1
                     if not any(finding.severity == "error" for finding in findings):
                         missed.append((folder.name, fault, text))
@@ -178,7 +178,7 @@ def test_seeded_faults_are_found_at_their_lines(tmp_path: Path) -> None:
         for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate")
     ]
     total: Counter[str] = Counter()
-    with local_pool.open_pool(ROOT / "examples" / "filesystem-source" / "programs") as pool:
+    with local_pool.open_pool() as pool:
         for folder in (*mutation.EXAMPLES, *folders):
             total += measure(folder, pool, EVERY)
     assert [each for each in total if ": " in each] == []

@@ -28,7 +28,7 @@ OWN = "('usage:"
 
 @pytest.fixture(name="pool", scope="module")
 def fixture_pool() -> Iterator[Pool]:
-    with local_pool.open_pool(ROOT / "examples" / "filesystem-source" / "programs") as pool:
+    with local_pool.open_pool() as pool:
         yield pool
 
 

@@ -14,7 +14,7 @@ from browser import pages
 from browser.browser import Browser, find
 from support.paths import ROOT
 
-from function_script.tools.playground import Playground
+from function_script.tools.playground.server import Playground
 from function_script.tools.render import renderer
 
 EXAMPLES = ROOT / "examples"

@@ -21,10 +21,11 @@ from support.core_model import Core
 from support.paths import ROOT
 
 from function_script.request.values import Object
-from function_script.tools import input_schema, structural_schema
+from function_script.tools import structural_schema
 from function_script.tools.cases import parser
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.project import Project
+from function_script.tools.validate import catalog
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
 BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -60,7 +61,7 @@ MISTAKE = "conut"
 OWN_PREFIX = "script.fn.crossplane.io/"
 INPUT_FIELDS = {
     field
-    for schema in input_schema.schemas().values()
+    for schema in catalog.read_schemas(catalog.INPUTS).values()
     for field in structural_schema.properties(schema)
 } - {"apiVersion", "kind", "metadata"}
 CASE_FIELDS = {

@@ -238,6 +238,7 @@ TEXTS = [
     pytest.param("  labels: {a: on}\n", 'labels["a"] must be a string', "7", id="26-boolean"),
     pytest.param("  labels: {a: 0123}\n", 'labels["a"] must be a string', "7", id="26-octal"),
     pytest.param("  labels: {a: 1}\n", "(quote the value)", "7", id="27-labels"),
+    pytest.param("  name: 123\n", "metadata.name: must be a string", "7", id="27-name"),
 ]
 
 

@@ -34,8 +34,9 @@ from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
-from function_script.tools import check
+from function_script.tools.check import checker
 from function_script.tools.check.report import Finding
+from function_script.tools.project import Project
 from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.output import OutputOptions
@@ -277,7 +278,7 @@ def run(directory: Path, pool: RecordingPool) -> Outcome:
 
 
 def _find_paths(directory: Path) -> loading.RenderPaths:
-    paths = loading.find_render_paths(directory)
+    paths = loading.find_render_paths(directory, Project([directory]))
     arguments = directory / ARGUMENTS
     if not arguments.exists():
         return paths
@@ -287,7 +288,7 @@ def _find_paths(directory: Path) -> loading.RenderPaths:
 
 def _check(directory: Path) -> tuple[Finding, ...]:
     try:
-        return check.check([str(directory / COMPOSITION)]).findings
+        return checker.check([str(directory / COMPOSITION)]).findings
     except FatalError as error:
         return tuple(
             Finding(rule="argument", severity="error", step="", diagnostic=problem)

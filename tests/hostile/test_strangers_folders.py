@@ -19,7 +19,8 @@ from function_script import cli
 from function_script.inputs import beneath
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import InputError
-from function_script.tools.playground import Playground, folders
+from function_script.tools.playground import folders
+from function_script.tools.playground.server import Playground
 from function_script.tools.project import Project
 
 MARK = "of-the-machine-alone"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from textwrap import indent
 
-from function_script.tools import check
+from function_script.tools.check import checker
 from function_script.tools.check.report import Finding, Report
 
 PIPELINE = """\
@@ -62,7 +62,7 @@ def found(path: Path, *inputs: str, programs: Path | None = None) -> Report:
     """The report on a Composition with these inputs."""
     file = path / "composition.yaml"
     file.write_text(composition(*inputs))
-    return check.check([str(file)], programs)
+    return checker.check([str(file)], programs)
 
 
 def pointed_at(finding: Finding) -> str:

@@ -7,7 +7,7 @@ from support import check_helpers, one_step
 from support.check_helpers import PIPELINE, composition, pointed_at, template
 
 from function_script.request.values import Object
-from function_script.tools import check
+from function_script.tools.check import checker, definitions
 from function_script.tools.project import Project
 
 XRD = one_step.xrd(
@@ -56,8 +56,8 @@ def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str |
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
     (path / "network.yaml").write_text(CRD)
-    known = check.load(None, [path / "network.yaml"] if crds else [], Project([path]))
-    report = check.check([str(file)], None, known)
+    known = definitions.load(None, [path / "network.yaml"] if crds else [], Project([path]))
+    report = checker.check([str(file)], None, known)
     # A line that only reads a field sets a name that nothing else reads, and composes nothing.
     others = ("doubtful", "unknown-resource")
     findings = [finding for finding in report.findings if finding.rule not in others]

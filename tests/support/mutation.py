@@ -19,6 +19,7 @@ from function_script.sandbox.pool import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool
+from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, loading, messages
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
@@ -67,7 +68,7 @@ class Score:
 
 def load(folder: Path, pool: Pool, *, is_quiet: bool = False) -> Loaded:
     """Load a folder as `render` does."""
-    paths = loading.find_render_paths(folder)
+    paths = loading.find_render_paths(folder, Project([folder]))
     composition = loading.load_one(paths.composition, "a Composition", paths.project)
     xr = loading.load_one(paths.xr, "an XR", paths.project)
     inputs = loading.load_inputs(paths, composition, xr)
@@ -77,7 +78,8 @@ def load(folder: Path, pool: Pool, *, is_quiet: bool = False) -> Loaded:
     )
     programs = local_pool.programs_beside(paths.composition)
     origin = Origin(document=composition, programs=programs)
-    return Loaded(Renderer(pool, functions, options), inputs, origin)
+    sandbox = local_pool.bind_programs(pool, programs, paths.project)
+    return Loaded(Renderer(sandbox, functions.find_runtimes, options), inputs, origin)
 
 
 def measure(renderer: Renderer, inputs: RenderInputs, origin: Origin, *, every: int = 1) -> Score:

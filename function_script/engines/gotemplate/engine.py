@@ -189,7 +189,7 @@ def check(program: Program, limits: Limits) -> None:
     problems: list[Diagnostic] = []
     undefined: set[str] = set()
     corrections: set[tuple[int, str]] = set()
-    for site, error in loaded.program.failures:
+    for site, error in loaded.failures:
         # A variable that is undefined once fails wherever it is read.
         if error.code is Code.VARIABLE_UNDEFINED:
             if error.subject in undefined:

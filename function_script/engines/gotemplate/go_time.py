@@ -488,16 +488,10 @@ def _to_time(texts: Iterable[tuple[str, str]]) -> Time:
     clock = hour * _HOUR + parts.get("minute", 0) * _MINUTE + parts.get("second", 0)
     day = parts.get("month", 1), parts.get("day", 1)
     time = Time.at(parts.get("year", 0), *day, clock)
-    location = _find_location(zone, offset)
+    # UTC without any, and for an offset of 0.
+    location = Location(zone, offset or 0) if zone != "UTC" and (offset or zone) else UTC
     moved = 0 if location is UTC else offset or 0
     return Time(time.seconds - moved, nanoseconds, location)
-
-
-def _find_location(zone: str, offset: int | None) -> Location:
-    """Return the location that was read: UTC without any, and for an offset of 0."""
-    if zone == "UTC" or not (offset or zone):
-        return UTC
-    return Location(zone, offset or 0)
 
 
 def _read_offset(text: str) -> int:

@@ -49,8 +49,7 @@ def list_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnost
                 cause = f'function "{function}" is not available'
             message = f"cannot parse {location.span.name}: {cause}"
             if mistake.correction is None:
-                delimiter = settings.delims[0]
-                hint = _syntax_hint(mistake.error, source.text, mistake.position, delimiter)
+                hint = _syntax_hint(mistake.error, source.text, mistake.position, settings)
             else:
                 hint = mistake.correction.hint
             problems.append(location.to_diagnostic(message, hint))
@@ -185,8 +184,8 @@ _OUTSIDE_RANGE: Final = {
 }
 
 
-def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> str | None:
-    """Return the hint for a parser's error at a position; ``left`` is the left delimiter."""
+def _syntax_hint(error: ParseError, source: str, position: int, settings: Settings) -> str | None:
+    """Return the hint for a parser's error at a position."""
     name = error.subject
     names = {Code.VARIABLE_UNDEFINED, Code.FUNCTION_UNKNOWN}
     variable = re.escape(name.lstrip("$")) if error.code in names else ""
@@ -196,7 +195,7 @@ def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> st
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.FUNCTION_UNKNOWN:
-            return _function_hint(name, source, position)
+            return _function_hint(name, source, position, settings)
         case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
             return "the name of a variable has letters, digits and _ only"
         case Code.BAD_CHARACTER:
@@ -211,7 +210,7 @@ def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> st
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
-            return _variable_hint(name, source, position, left)
+            return _variable_hint(name, source, position, settings.delims[0])
         case _:
             return None if error.code is None else error.code.hint
 
@@ -228,14 +227,15 @@ def _variable_hint(name: str, source: str, position: int, left: str) -> str | No
     return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
 
 
-def _function_hint(name: str, source: str, position: int) -> str | None:
+def _function_hint(name: str, source: str, position: int, settings: Settings) -> str | None:
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
     before, after = source[:position], source[position + len(name) :]
     is_text = re.match(r"\s*(?:\)|\||-?\}\})", after) is not None and _is_argument(before)
+    names = {**registry.FUNCTIONS, **settings.grammar().functions}
     hint = (
         registry.unavailable_reason(name)
         or habits.find("gotemplate", name, "name", "call", "function")
-        or (None if is_text else suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS))))
+        or (None if is_text else suggest(name, (*names, *sorted(KEYWORDS))))
     )
     if hint is not None:
         return hint

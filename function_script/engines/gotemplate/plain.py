@@ -69,7 +69,7 @@ def render_text(
         first = failure.sources[0].errors[0]
         line = template.count("\n", 0, first.position or 0) + 1
         raise GoFailure("parse", Place(line), first.text) from failure
-    run = Run(loaded.program, Limits(), "")
+    run = Run(loaded.templates, Limits(), "", mutates=loaded.mutates)
     run.is_random_zero = True
     parts: list[str] = []
     try:
@@ -105,11 +105,14 @@ def _describe(
     """
     if not sites:
         return None, str(error)
-    includes = [site for site in sites[:-1] if site.function == "include"]
-    outer, *inner = [(_place(site, loaded), _action(site)) for site in (*includes, sites[-1])]
-    texts = [outer[1], *(f"{place}{action}" for place, action in inner)]
+    chain = [*(site for site in sites[:-1] if site.function == "include"), sites[-1]]
+    outer, *inner = [_place(site, loaded) for site in chain]
+    texts = [
+        f"{place}executing {printing.quote(site.template)} at <{nodes.to_source(site.node)}>: "
+        for place, site in zip(("", *inner), chain, strict=True)
+    ]
     cause = "error calling include: ".join(texts)
-    return outer[0], cause + run_problems.run_text(error, sites[-1])
+    return outer, cause + run_problems.run_text(error, sites[-1])
 
 
 def _place(site: Site, loaded: programs.LoadedProgram) -> Place:
@@ -124,7 +127,3 @@ def _place(site: Site, loaded: programs.LoadedProgram) -> Place:
             pass
     start = text.rfind("\n", 0, position) + 1
     return Place(text.count("\n", 0, position) + 1, len(values.to_bytes(text[start:position])))
-
-
-def _action(site: Site) -> str:
-    return f"executing {printing.quote(site.template)} at <{nodes.to_source(site.node)}>: "

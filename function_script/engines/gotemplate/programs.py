@@ -15,11 +15,12 @@ from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
 from function_script.engines.gotemplate.data import LazyDict, template_data
-from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
+from function_script.engines.gotemplate.errors import EvalError, LimitExceededError, ParseError
 from function_script.engines.gotemplate.language import DELIMS
-from function_script.engines.gotemplate.run import MAIN, CompiledProgram, Run
+from function_script.engines.gotemplate.run import MAIN, Body, Run
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
@@ -74,19 +75,27 @@ class Sources(NamedTuple):
 
 
 class LoadedProgram(NamedTuple):
-    """A compiled program, the source of each of its templates, and its settings."""
+    """Compiled templates by name, the source of each, and the settings of their program.
 
-    program: CompiledProgram
+    ``mutates``: some of them may change their data. ``failures`` are certain once their place is
+    reached.
+    """
+
+    templates: dict[str, Body]
+    mutates: bool
+    failures: list[tuple[Site, EvalError]]
     origins: Mapping[str, Source]
     settings: Settings
 
     def begin(self, scope: Scope, limits: Limits) -> Run:
         """Return a run for a request."""
-        return Run(self.program, limits, scope.seed, is_salted=scope.is_salted)
+        return Run(
+            self.templates, limits, scope.seed, is_salted=scope.is_salted, mutates=self.mutates
+        )
 
     def data_of(self, scope: Scope) -> LazyDict:
         """Return the dot; a step in function-go-templating's apiVersion has only the request."""
-        return template_data(scope, mutates=self.program.mutates, is_own=self.settings.is_own)
+        return template_data(scope, mutates=self.mutates, is_own=self.settings.is_own)
 
 
 class BadSource(NamedTuple):
@@ -257,5 +266,6 @@ def compile_program(
     templates = {
         name: TemplateCompiler(context, name).compile_template(root) for name, root in trees.items()
     }
-    program = CompiledProgram(templates, context.has_mutation, context.failures)
-    return LoadedProgram(program, origins, sources.settings)
+    return LoadedProgram(
+        templates, context.has_mutation, context.failures, origins, sources.settings
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from typing import Final, NamedTuple, NoReturn, TypeAlias
+from typing import Final, NoReturn, TypeAlias
 
 from function_script.documents.rendered_lines import is_outdented
 from function_script.engines.gotemplate import printing
@@ -182,26 +182,20 @@ class Body:
 Capture: TypeAlias = tuple[list[str], int, int, int, int]
 
 
-class CompiledProgram(NamedTuple):
-    """Compiled templates by name.
-
-    ``mutates``: some of them may change their data. ``failures`` are certain once their place is
-    reached.
-    """
-
-    templates: dict[str, Body]
-    mutates: bool
-    failures: list[tuple[Site, EvalError]]
-
-
 class Run:
     """The budget of a run, and the state that its templates share."""
 
     def __init__(
-        self, program: CompiledProgram, limits: Limits, seed: str, *, is_salted: bool = False
+        self,
+        templates: dict[str, Body],
+        limits: Limits,
+        seed: str,
+        *,
+        is_salted: bool = False,
+        mutates: bool = False,
     ) -> None:
-        self.templates = program.templates
-        self.mutates = program.mutates
+        self.templates = templates
+        self.mutates = mutates
         # The main template's data, for functions that imply it.
         self.root: object = None
         # Set by tests: every random number is then 0.

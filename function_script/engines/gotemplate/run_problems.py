@@ -195,7 +195,7 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
     is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
     if is_mixed and site is not None:
         correction = correction or arguments.unquote_number(site.node)
-    return correction or _run_hint(error, loaded.program.templates)
+    return correction or _run_hint(error, loaded.templates)
 
 
 def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:

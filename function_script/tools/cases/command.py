@@ -105,7 +105,7 @@ def run_all(
     preload = local_pool.engines_in({case.setup.origin.document.text for case in parsed})
     with (
         options.rendering.servers,
-        local_pool.open_pool(None, preload, options.pool) as pool,
+        local_pool.open_pool(preload, options.pool) as pool,
     ):
         executor = ThreadPoolExecutor(max_workers=options.pool.workers)
         try:

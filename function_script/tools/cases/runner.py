@@ -20,7 +20,7 @@ from function_script.request.values import Object
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.tools import local_pool, sources
+from function_script.tools import bounded, local_pool, sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Status
@@ -30,7 +30,6 @@ from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import ListedFunctions
 from function_script.tools.validate.catalog import Catalog
 
 # Of the values in which documents differ, those whose lines are named.
@@ -81,7 +80,7 @@ def render_in(
     )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
     sandbox = local_pool.bind_programs(pool, origin.programs, case.project)
-    return Renderer(sandbox, index, options.rendering).render(inputs, origin)
+    return Renderer(sandbox, index.find_runtimes, options.rendering).render(inputs, origin)
 
 
 class _CaseRun:
@@ -135,11 +134,10 @@ class _CaseRun:
         origin = self._case.setup.origin
         try:
             (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
-            functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with origin.map_errors():
                 project = self._case.project
                 sandbox = local_pool.bind_programs(self._pool, origin.programs, project)
-                replayer = Renderer(sandbox, functions, self._options.rendering)
+                replayer = Renderer(sandbox, lambda *_: [Local()], self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):
@@ -190,7 +188,7 @@ class _CaseRun:
         # A link that leads nowhere is a file to refuse.
         if os.path.lexists(path):
             source = sources.load_file(path, self._case.project)
-            expected = [document.value for document in sources.read(source)]
+            expected = [document.value for document in bounded.read_documents(source)]
             difference = comparison.find_difference(path, expected, documents)
             message = f'documents: what was rendered is not what "{path}" holds'
             status, verb = Status.UPDATED, "write it anew"

@@ -138,7 +138,7 @@ def _load_beside(directory: Path, project: Project) -> Mapping[str, list[Object]
     by_kind = defaultdict(list)
     for path in xrds.find_files(directory):
         with suppress(FatalError):
-            for each in sources.read(sources.load_file(path, project)):
+            for each in sources.load([str(path)], project):
                 if xrds.is_xrd(each.value):
                     for kind in {"", *(kind for _, kind, _ in xrds.to_schemas(each.value))}:
                         by_kind[kind].append(each.value)
@@ -201,7 +201,7 @@ class XrChecker:
         for other in beside:
             if other.is_file() and self._is_new(other):
                 try:
-                    loaded = sources.read(sources.load_file(other, self.definitions.project))
+                    loaded = sources.load([str(other)], self.definitions.project)
                 except FatalError as error:
                     self.report.add(rules.YAML, error.diagnostics)
                 else:

@@ -217,7 +217,7 @@ def find(
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
-    render = Renderer(pool, index, rendering)
+    render = Renderer(pool, index.find_runtimes, rendering)
     for key, planned in _follow(sequences, results):
         run = _add_credentials(planned, subject, pipeline)
         results[key], findings = _judge(subject, run, render, branches)
@@ -366,7 +366,7 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
         # Of folders with a Composition and an XR each, each has its own XR alone.
         if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
             continue
-        for document in sources.read(sources.load_file(file, subject.project)):
+        for document in sources.load([str(file)], subject.project):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
                 yield document

@@ -16,7 +16,7 @@ from function_script.documents import Document
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.texts.source import Source
-from function_script.tools import manifests, sources, step_inputs, xrds
+from function_script.tools import bounded, manifests, sources, step_inputs, xrds
 from function_script.tools.project import STDIN, SUFFIXES, Project
 
 # A file without one of these words has nothing to check.
@@ -126,7 +126,7 @@ def _find_lists(file: File) -> Iterator[File]:
 
 def _read(source: Source) -> File:
     try:
-        return File(name=source.name, documents=sources.read(source))
+        return File(name=source.name, documents=bounded.read_documents(source))
     except FatalError as error:
         return File(name=source.name, error=error)
 

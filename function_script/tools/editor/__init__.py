@@ -5,7 +5,6 @@ All are generated from the function's own definitions and written into a project
 
 import json
 import os
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -33,24 +32,18 @@ _SETTINGS: Final[Object] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """The files that were written, and the user's own files that were kept."""
+def write(directory: Path) -> list[Path]:
+    """Write the files into a project, and return them; existing settings are kept.
 
-    paths: tuple[Path, ...]
-    existing: tuple[Path, ...]
-
-
-def write(directory: Path) -> Written:
-    """Write the files into a project; existing settings are kept. Raises InputError."""
+    Raises InputError.
+    """
     texts = build()
-    existing = tuple(path for path in (directory / SETTINGS,) if os.path.lexists(path))
-    paths = tuple(path for name in texts if (path := directory / name) not in existing)
+    if os.path.lexists(directory / SETTINGS):
+        del texts[SETTINGS]
     project = create(directory)
-    for path in paths:
-        text = texts[path.relative_to(directory).as_posix()]
-        project.write(path, text.encode(), makes_parents=True)
-    return Written(paths=paths, existing=existing)
+    for name, text in texts.items():
+        project.write(directory / name, text.encode(), makes_parents=True)
+    return [directory / name for name in texts]
 
 
 def build() -> dict[str, str]:

@@ -103,7 +103,7 @@ class _Run:
         composition = self.function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
         index = functions.FunctionIndex(manifests=packages, options=self.options)
-        list_renderer = Renderer(self.pool, index, self.options)
+        list_renderer = Renderer(self.pool, index.find_runtimes, self.options)
         try:
             inputs = self._inputs(composite, composition)
             rendering = list_renderer.reconcile(inputs, self.function.origin)

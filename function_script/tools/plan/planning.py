@@ -310,10 +310,10 @@ class Planner:
             before.append(self._run("before", old, old_inputs, answers, *before))
             after.append(self._run("after", new, new_inputs, answers, *after))
         if failure := before[-1].result.failure:
-            message = f"before the change it fails: {failure.diagnostics[0].message}"
+            message = f"before the change it fails: {old.describe(failure)}"
             raise UnknownError(self._explain(message, old_inputs, before[-1]))
         if failure := after[-1].result.failure:
-            reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
+            reason = self._explain(new.describe(failure), new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
         # A program may have written data of Secrets anywhere, in any form.
         is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
@@ -401,7 +401,7 @@ class Planner:
                 raise
             return first[0]
         except FatalError as error:
-            message = f"{when} the change it cannot be rendered: {error.diagnostics[0].message}"
+            message = f"{when} the change it cannot be rendered: {error}"
             raise UnknownError(self._explain(message, inputs)) from error
 
     def _explain(

@@ -2,7 +2,3 @@
 
 Programs run in the sandbox of production; the server listens on the loopback address only.
 """
-
-from function_script.tools.playground.server import Playground
-
-__all__ = ["Playground"]

@@ -86,11 +86,13 @@ class Playground:
         self._server = _listen(self._root, port)
         self._directory = tempfile.TemporaryDirectory(prefix="function-script-")
         mirror = folders.Mirror(Path(self._directory.name) / "folder")
-        self._pool = local_pool.open_pool(mirror.programs, ENGINE_MODULES, pool)
+        limits = pool.limits.with_root(mirror.programs)
+        self._pool = local_pool.open_pool(ENGINE_MODULES, replace(pool, limits=limits))
         self._pool.prefork()
         # The page has no flag for the time of all steps.
         seconds = pool.limits.timeout_seconds * _WALL_CLOCK_FACTOR
         options = replace(options, timeout_seconds=seconds, timeout_flag="")
+        self._servers = options.servers
         self._render_session = RenderSession(self._pool, mirror, options)
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
@@ -113,7 +115,7 @@ class Playground:
         # First, so that no request comes to what is closed below.
         self._server.shutdown()
         self._thread.join()
-        self._render_session.close()
+        self._servers.close()
         self._server.server_close()
         self._pool.close()
         self._directory.cleanup()
@@ -147,7 +149,7 @@ class Playground:
             case "/api/writers", _ if isinstance(number := query.get("run"), int):
                 return session.find_writers(number)
             case "/api/cancel", _:
-                session.cancel()
+                self._pool.cancel()
                 return {}
             case "/api/case", folders.Folder():
                 return {"case": session.to_case(_texts(query), folder)}

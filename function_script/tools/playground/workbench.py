@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Final, TypeAlias
 
 from function_script import documents
@@ -15,8 +16,9 @@ from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools import author_positions, check, manifests, render
+from function_script.tools import author_positions, manifests, render
 from function_script.tools.cases import comparison
+from function_script.tools.check import checker
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.project import Project
 from function_script.tools.render import (
@@ -55,7 +57,10 @@ class _Project:
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one run at a time, from their copy in ``mirror``."""
+    """Renders texts in ``pool``, one run at a time, from their copy in ``mirror``.
+
+    The page cancels a run by `Pool.cancel`: its step fails.
+    """
 
     def __init__(self, pool: Pool, mirror: Mirror, options: renderer.Options) -> None:
         self._pool = pool
@@ -65,14 +70,6 @@ class RenderSession:
         self._lock = threading.Lock()
         self._runs = 0
         self._last: Rendering | None = None
-
-    def cancel(self) -> None:
-        """End the run that is going on, if there is one: its step fails."""
-        self._pool.cancel()
-
-    def close(self) -> None:
-        """Stop the functions that were started."""
-        self._options.servers.close()
 
     def render(self, texts: Mapping[str, str], folder: Folder) -> Object:
         """Render ``texts``, by file name, over the files of ``folder`` to the page's JSON.
@@ -206,57 +203,50 @@ class RenderSession:
         """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
         inputs = replace(project.inputs, report=report)
         options = replace(self._options, print=print_text)
-        callable_functions = _CallableFunctions(
-            index=functions.FunctionIndex(manifests=project.functions, options=options),
-            composition=project.composition,
-            report=report,
-        )
+        index = functions.FunctionIndex(manifests=project.functions, options=options)
+        find = partial(_find_callable, index, project.composition, report)
         origin = Origin(
             document=project.composition,
             programs=self._mirror.programs,
             locate_xr=lambda problem: author_positions.locate(problem, project.xr),
         )
-        return Renderer(self._pool, callable_functions, options).render(inputs, origin)
+        return Renderer(self._pool, find, options).render(inputs, origin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CallableFunctions:
-    """The functions of ``index``; steps whose function cannot be called are left out.
+def _find_callable(
+    index: functions.FunctionIndex,
+    composition: Document,
+    report: Report,
+    pipeline: Sequence[steps.Step],
+    caller: FunctionCaller,
+) -> Sequence[Runtime]:
+    """Return the runtimes of steps; those whose function cannot be called are left out.
 
     ``report`` gets their problems, so that the results of the others are shown beside these.
     """
-
-    index: functions.FunctionIndex
-    composition: Document
-    report: Report
-
-    def find_runtimes(
-        self, pipeline: Sequence[steps.Step], caller: FunctionCaller
-    ) -> Sequence[Runtime]:
-        """Return the runtime of every step."""
-        return [self._find_runtime(step, caller) for step in pipeline]
-
-    def _find_runtime(self, step: steps.Step, caller: FunctionCaller) -> Runtime:
+    runtimes: list[Runtime] = []
+    for step in pipeline:
         problems: Sequence[Diagnostic] = ()
         try:
-            (runtime,) = self.index.find_runtimes([step], caller)
+            (runtime,) = index.find_runtimes([step])
             runtime.wait(caller)
         except FatalError as error:
             problems = error.diagnostics
-        else:
-            if not isinstance(runtime, Remote) or runtime.is_answering():
-                return runtime
+            runtime = Skip()
+        if isinstance(runtime, Remote) and not runtime.is_answering():
             message = f'cannot run step "{step.name}": no function answers at {runtime.address}'
             hint = (
                 f"serve {step.function} there with --insecure, or start the playground with "
                 f"--function {step.function}=HOST:PORT or --function {step.function}=skip"
             )
             problems = [Diagnostic(message=message, hint=hint)]
-        span = self.composition.span(("spec", "pipeline", step.index, "functionRef"))
-        note = "the result is without this step"
+            runtime = Skip()
         for problem in problems:
-            self.report(replace(problem, span=span, notes=(*problem.notes, note)), "error")
-        return Skip()
+            span = composition.span(("spec", "pipeline", step.index, "functionRef"))
+            notes = (*problem.notes, "the result is without this step")
+            report(replace(problem, span=span, notes=notes), "error")
+        runtimes.append(runtime)
+    return runtimes
 
 
 def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
@@ -281,7 +271,7 @@ def _print(rendering: Rendering) -> Iterator[tuple[str | None, str]]:
 def _find_findings(mirror: Mirror, errors: Sequence[Object]) -> list[Object]:
     """Return what `check` finds in the folder, but for what ``errors`` say of the same place."""
     try:
-        report = check.check([str(mirror.directory)], mirror.programs)
+        report = checker.check([str(mirror.directory)], mirror.programs)
     except FatalError:
         # There is nothing to check; the run says why.
         return []

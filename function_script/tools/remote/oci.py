@@ -98,11 +98,7 @@ def _read_archive(data: bytes, budget: archives.Budget) -> dict[str, bytes]:
 
 
 def push(
-    name: str,
-    paths: Sequence[Path],
-    progress: Progress | None = None,
-    trust: Trust | None = None,
-    allowed: Iterable[Path] = (),
+    name: str, paths: Sequence[Path], progress: Progress, trust: Trust, allowed: Iterable[Path]
 ) -> str:
     """Push files, and the files below directories, under the tag of ``name``.
 

@@ -44,7 +44,7 @@ def main(descriptor: int, options_text: str) -> None:
             fetcher.write_outcome(stream, number, outcome)
 
     threads = ThreadPoolExecutor(MAX_FETCHES, "fetch")
-    with suppress(*fetcher.FRAME_ERRORS):
+    with suppress(*fetcher.LINE_ERRORS):
         while True:
             threads.submit(serve, *fetcher.read_order(stream))
     # Threads that wait for a slow host must not delay the end.

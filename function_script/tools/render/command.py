@@ -64,7 +64,7 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
         inputs = replace(inputs, report=(lambda *_: None) if is_quiet else options.report)
     origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
     _, index = _load_functions(paths, origin, options)
-    rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
+    rendering = Renderer(pool, index.find_runtimes, options.rendering).render(inputs, origin)
     for note in find_deletions(inputs.observed, rendering):
         options.rendering.note(note)
     if not (is_quiet or options.skips_validation):
@@ -100,7 +100,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
         operation.require(manifest, watched)
         inputs = replace(inputs, required=[*inputs.required, watched])
     _, index = _load_functions(paths, origin, options)
-    renderer_ = Renderer(pool, index, options.rendering)
+    renderer_ = Renderer(pool, index.find_runtimes, options.rendering)
     result, positions = renderer_.render_operation(inputs, origin)
     _print_warnings(positions, options, origin)
     has_context = bool(paths.context or paths.context_values)

@@ -25,11 +25,29 @@ from function_script.tools.render import (
     renderer,
 )
 from function_script.tools.render.renderer import Renderer
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 
 LOCAL: Final = "local"
+
+
+class _UnlistedFunction(Runtime):
+    """A function that the request of the official command does not list."""
+
+    def describe(self) -> str:
+        """Return the words after the function's name."""
+        return "is not listed"
+
+    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
+        """Raise InputError."""
+        del caller
+        step = call.step
+        raise InputError.of(
+            f'cannot run step "{step.name}": the request has no function "{step.function}"',
+            hint="list it among the functions",
+        )
 
 
 @contextmanager
@@ -49,9 +67,13 @@ def _open_renderer(
         )
         runtimes.setdefault(each.name, runtime)
     is_local = Local() in runtimes.values()
-    opened = local_pool.open_pool(None, options=pool) if is_local else nullcontext()
+    opened = local_pool.open_pool(options=pool) if is_local else nullcontext()
     with opened as sandbox:
-        yield Renderer(sandbox, ListedFunctions(runtimes=runtimes), options)
+        yield Renderer(
+            sandbox,
+            lambda steps, _: [runtimes.get(each.function, _UnlistedFunction()) for each in steps],
+            options,
+        )
 
 
 def respond(

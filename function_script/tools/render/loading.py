@@ -69,12 +69,11 @@ _Paths = TypeVar("_Paths", bound=PipelinePaths)
 _Inputs = TypeVar("_Inputs", bound=PipelineInputs)
 
 
-def find_render_paths(directory: Path, project: Project | None = None) -> RenderPaths:
+def find_render_paths(directory: Path, project: Project) -> RenderPaths:
     """Return the paths of an example: xr.yaml, composition.yaml and optional files.
 
     Raises InputError if there is no such directory.
     """
-    project = project or Project([directory])
     paths = RenderPaths(
         project=project,
         xr=directory / "xr.yaml",
@@ -87,13 +86,13 @@ def find_render_paths(directory: Path, project: Project | None = None) -> Render
     return _with_files(paths, directory)
 
 
-def find_operation_paths(directory: Path, project: Project | None = None) -> OperationPaths:
+def find_operation_paths(directory: Path, project: Project) -> OperationPaths:
     """Return the paths of an example: operation.yaml and optional files.
 
     Raises InputError if there is no such directory.
     """
     paths = OperationPaths(
-        project=project or Project([directory]),
+        project=project,
         operation=directory / "operation.yaml",
         watched=_existing(directory / "watched.yaml"),
     )
@@ -234,7 +233,9 @@ def load_all(path: Path, project: Project) -> list[Document]:
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
     texts = (sources.load_file(file, project) for file in files)
-    return sources.refuse_lists(document for text in texts for document in sources.read(text))
+    return sources.refuse_lists(
+        document for text in texts for document in bounded.read_documents(text)
+    )
 
 
 def load_values(path: Path | None, project: Project) -> list[Object]:

@@ -170,12 +170,23 @@ class Positions:
     def find_step(self, name: str) -> Span | None:
         """Return the position of a step in the document of the pipeline; None if it is unknown."""
         called = self._find_called(name)
-        return None if called is None else called.span
+        if called is None or self._origin is None:
+            return None
+        return self._origin.document.span(self._origin.input_of(called.step).path[:-1])
 
     def find_requirement(self, step: Step, name: str) -> Span | None:
         """Return the position of what declares a requirement; of the step if its program does."""
-        called = self._find_called(step.name)
-        return None if called is None else called.find_requirement(name)
+        if self._origin is None:
+            return None
+        step_input = self._origin.input_of(step)
+        declared = step_inputs.find_requirements(step_input.entry)
+        paths = (path for path, each in declared if each == name)
+        return step_input.document.span((*step_input.path[:-1], *next(paths, ())))
+
+    def show_value(self, problem: Diagnostic, resource: str | None, path: Path) -> Diagnostic:
+        """Return a problem at the line that wrote a value; see `nearest_line`."""
+        position = self.nearest_line(resource, path)
+        return self.show(problem, position and position.span)
 
     def show(self, problem: Diagnostic, span: Span | None) -> Diagnostic:
         """Return a problem at a position, with the lines around it."""
@@ -209,8 +220,30 @@ class Positions:
 
         An index, or a key that only a run knows, is `lint.ANY`. Names stand for their values.
         """
-        step = self._find_called(position.step)
-        return None if step is None or position.span is None else step.find_reads(position.span)
+        called, origin, span = self._find_called(position.step), self._origin, position.span
+        if called is None or origin is None or span is None:
+            # A program that is not in the author's files.
+            return None
+        step_input, programs = origin.input_of(called.step), origin.programs
+        if not inputs.is_meant_for_us(step_input.value):
+            return None
+        limits = Limits().with_root(None if programs is None else programs.resolve())
+        try:
+            step = step_inputs.parse(step_input, limits)
+        except FatalError:
+            return None
+        if not step.program.main.text:
+            return None
+        paths = {
+            read.path
+            for read in step.language.lint.find_accesses(step.program)
+            if (place := author_positions.to_author(read.span, step_input, programs)) is not None
+            and (place.name, place.line) == (span.name, span.line)
+        }
+        # Each lookup is one of the field above it, too.
+        inner = {path[:end] for path in paths for end in range(len(path))}
+        outer = (path for path in paths - inner if path and path[0] not in LIBRARY)
+        return sorted(outer, key=str)
 
     def _find_called(self, name: str) -> "_CalledStep | None":
         return next((each for each in self._steps if each.step.name == name), None)
@@ -229,22 +262,6 @@ class _CalledStep:
         self._origin = origin
         self._spans: Mapping[str | None, Mapping[Path, Span | None]] | None = None
         self._values: dict[tuple[bool, str | None], Object] = {}
-
-    @property
-    def span(self) -> Span | None:
-        """The position of the step."""
-        if self._origin is None:
-            return None
-        return self._origin.document.span(self._origin.input_of(self.step).path[:-1])
-
-    def find_requirement(self, name: str) -> Span | None:
-        """Return the position of what declares a requirement; of the step if its program does."""
-        if self._origin is None:
-            return None
-        step_input = self._origin.input_of(self.step)
-        requirements = step_inputs.find_requirements(step_input.entry)
-        paths = [path for path, each in requirements if each == name]
-        return step_input.document.span((*step_input.path[:-1], *paths[0])) if paths else self.span
 
     def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
         """Report whether there is a value after this step; a null item of a list is one."""
@@ -272,31 +289,6 @@ class _CalledStep:
         # An object that no line begins has the line of its first field.
         places = chain(above, (each for each in spans if each[: len(path)] == path))
         return self._position(next((spans[each] for each in places if each in spans), None))
-
-    def find_reads(self, span: Span) -> list[Path] | None:
-        """Return what a line in the author's file reads; None for a program that is not there."""
-        if self._origin is None:
-            return None
-        step_input, programs = self._origin.input_of(self.step), self._origin.programs
-        if not inputs.is_meant_for_us(step_input.value):
-            return None
-        limits = Limits().with_root(None if programs is None else programs.resolve())
-        try:
-            step = step_inputs.parse(step_input, limits)
-        except FatalError:
-            return None
-        if not step.program.main.text:
-            return None
-        paths = {
-            read.path
-            for read in step.language.lint.find_accesses(step.program)
-            if (place := author_positions.to_author(read.span, step_input, programs)) is not None
-            and (place.name, place.line) == (span.name, span.line)
-        }
-        # Each lookup is one of the field above it, too.
-        inner = {path[:end] for path in paths for end in range(len(path))}
-        outer = (path for path in paths - inner if path and path[0] not in LIBRARY)
-        return sorted(outer, key=str)
 
     def find_branches(self) -> list[Branch] | None:
         """Return the branches of the step's program; None if they are not known."""

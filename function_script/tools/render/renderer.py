@@ -99,8 +99,8 @@ class Renderer:
             result = render.reconcile(inputs, pipeline, runner)
         except ComposeError as error:
             positions = Positions(runner.calls.values(), origin)
-            place = positions.nearest_line(error.resource, error.path)
-            problems = (positions.show(each, place and place.span) for each in error.diagnostics)
+            place = (error.resource, error.path)
+            problems = (positions.show_value(each, *place) for each in error.diagnostics)
             raise ComposeError(error.resource, error.path, *problems) from error
         calls = [*runner.calls.values()]
         return Rendering(
@@ -138,7 +138,7 @@ class Renderer:
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
         # All of them before any starts: a function without a way to run is an error at once.
-        runtimes = self._functions.find_runtimes(pipeline, self._caller)
+        runtimes = self._functions(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
         return StepRunner(pipeline, runtimes, self._caller, self._answers)

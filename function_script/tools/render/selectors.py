@@ -114,8 +114,7 @@ def _note(
 ) -> Diagnostic:
     """Return a diagnostic at the line that wrote a value of a composed resource."""
     problem = Diagnostic(message=message, hint=hint, code=Code("unselected", name))
-    position = rendering.positions.nearest_line(name, path)
-    return rendering.positions.show(problem, position and position.span)
+    return rendering.positions.show_value(problem, name, path)
 
 
 def _shows_all_pods(rendering: Rendering) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from function_script.documents import Document
 from function_script.request.values import Object
 from function_script.sandbox.pool import Pool
+from function_script.texts import diagnostics
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests
 from function_script.tools.author_positions import file_of
@@ -14,6 +15,7 @@ from function_script.tools.local_pool import Sandbox
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, renderer
 from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Answers, Renderer, Rendering
 
@@ -34,7 +36,8 @@ class Side:
 
     def open(self, answers: Answers | None = None) -> Renderer:
         """Return what runs the steps; ``answers`` are those of `Renderer`."""
-        return Renderer(self.pool, self.functions, self.functions.options, answers)
+        find, options = self.functions.find_runtimes, self.functions.options
+        return Renderer(self.pool, find, options, answers)
 
     def render(self, inputs: RenderInputs, answers: Answers | None = None) -> Rendering:
         """Render the Composition for an XR. Raises FatalError, also if a step is left out."""
@@ -46,6 +49,12 @@ class Side:
             name = manifests.name(self.composition)
             rendering.positions.owner = f'Composition "{name}" of the dump'
         return rendering
+
+    def describe(self, failure: PipelineError) -> str:
+        """Return a FATAL result on one line, with its positions in the files."""
+        problems = failure.diagnostics
+        located = self.origin.locate(failure.step, problems) if self.origin else problems
+        return diagnostics.to_line(located)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,8 +96,7 @@ def _find_dropped(rendering: Rendering, namespace: str) -> Iterator[Diagnostic]:
             if other not in {"", namespace}:
                 text = f'Crossplane takes the XR\'s namespace for resource "{name}", not "{other}"'
                 problem = Diagnostic(message=text, hint="leave the namespace out", code=code)
-                position = positions.nearest_line(name, ("metadata", "namespace"))
-                yield positions.show(problem, position and position.span)
+                yield positions.show_value(problem, name, ("metadata", "namespace"))
         if keys := sorted(desired.composite.connection_details):
             subject = manifests.describe(rendering.result.xr)
             text = f"Crossplane drops the connection details of {subject}, {', '.join(keys)}"

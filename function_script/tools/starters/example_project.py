@@ -42,11 +42,6 @@ class Example:
     api: apis.Api
     name: str
 
-    @property
-    def kind(self) -> str:
-        """Return the kind of the API."""
-        return self.api.kind
-
 
 def load(path: str) -> Example:
     """Load the XR in a file; raises FatalError if it is none."""

@@ -4,6 +4,7 @@ A definition that cannot be read would find no mistakes, so it is an error.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,7 +17,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, list_choices, suggest
 from function_script.texts.source import Source
-from function_script.tools import author_positions, manifests, sources, structural_schema, xrds
+from function_script.tools import author_positions, bounded, manifests, structural_schema, xrds
 from function_script.tools.validate import builtin, openapi, packages
 from function_script.tools.validate.report import Problem, SkippedRule
 
@@ -252,6 +253,7 @@ def bundled() -> list[Document]:
     return [*_load(INPUTS), *_load(_PIPELINES)]
 
 
+@cache
 def read_schemas(directory: Path) -> dict[tuple[str, str], Object]:
     """Read the schemas of a directory of CRDs by apiVersion and kind."""
     return {
@@ -266,5 +268,5 @@ def _load(directory: Path) -> list[Document]:
         document
         for file in sorted(directory.iterdir(), key=lambda file: file.name)
         if file.name.endswith(".yaml")
-        for document in sources.read(Source(name=file.name, text=file.read_text("utf-8")))
+        for document in bounded.read_documents(Source(name=file.name, text=file.read_text("utf-8")))
     ]

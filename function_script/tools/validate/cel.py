@@ -95,7 +95,9 @@ def evaluate(expression: str, value: Value, schema: Object, old: Value = None) -
         names = {"self": _to_cel(value, schema)}
         if old is not None:
             names["oldSelf"] = _to_cel(old, schema)
-        result = _compile(expression).evaluate(names)
+        runner = _compile(expression)
+        # With the macros below.
+        result = _Evaluator(runner.ast, runner.new_activation()).evaluate(names)
     except evaluation.CELEvalError as error:
         text = str(error.args[0]) if error.args else str(error)
         if isinstance(error, RuntimeFaultError):
@@ -118,7 +120,7 @@ def evaluate(expression: str, value: Value, schema: Object, old: Value = None) -
 
 @cache
 def _environment() -> Environment:
-    return Environment(runner_class=FaultRunner)
+    return Environment()
 
 
 @cache
@@ -263,14 +265,6 @@ def item(of: object, key: object) -> object:
         if key < 0:
             raise IndexError
     return cast("celtypes.MapType", of)[cast("celtypes.StringType", key)]
-
-
-class FaultRunner(Runner):
-    """A runner that evaluates with the macros below."""
-
-    def evaluate(self, context: evaluation.Context) -> celtypes.Value:
-        """Return the expression's value; raises evaluation.CELEvalError."""
-        return _Evaluator(ast=self.ast, activation=self.new_activation()).evaluate(context)
 
 
 class _Evaluator(evaluation.Evaluator):

@@ -131,9 +131,10 @@ class PackageSchemas:
         from function_script.engines.gotemplate.sprig import semver  # noqa: PLC0415 - slow to import
 
         if self.fetches:
-            from function_script.tools.xpkg import packages  # noqa: PLC0415 - slow to import
+            from function_script.tools.xpkg import references, registry  # noqa: PLC0415 - as above
 
-            tags = packages.list_tags(image)
+            reference = references.parse(f"{image}:latest")
+            tags = registry.Repository(reference, "pull").list_tags()
         else:
             files = self._directory().glob(f"{image.replace(':', '@')}@*")
             tags = [each.name.rpartition("@")[2] for each in files]

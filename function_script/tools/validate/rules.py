@@ -6,7 +6,7 @@ starts. A rule that cannot be evaluated is reported as such; it never counts as 
 
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -58,24 +58,17 @@ class _Rule:
 
 
 def check(
-    value: Value, schema: Object, evaluator: Evaluator
+    value: Value, schema: Object, evaluator: Evaluator, old: Value = None
 ) -> tuple[list[Problem], list[SkippedRule]]:
-    """Return the rules that ``value`` violates, and those that could not be evaluated."""
-    return _check(_rules(value, schema), evaluator)
+    """Return the rules that ``value`` violates, and those that could not be evaluated.
 
-
-def check_change(
-    value: Value, old: Value, schema: Object, evaluator: Evaluator
-) -> tuple[list[Problem], list[SkippedRule]]:
-    """`check` the rules that compare a value with the one before, where it is another one."""
-    rules = _rules(value, schema, old)
-    return _check((rule for rule in rules if rule.old is not None), evaluator)
-
-
-def _check(rules: Iterable[_Rule], evaluator: Evaluator) -> tuple[list[Problem], list[SkippedRule]]:
+    With an ``old`` value before it, they are those that compare both, where it is another one.
+    """
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
-    for rule in rules:
+    for rule in _rules(value, schema, old):
+        if old is not None and rule.old is None:
+            continue
         outcome = _evaluate(rule, evaluator) if is_available() else _skipped(rule, _NOT_INSTALLED)
         if isinstance(outcome, SkippedRule):
             unevaluated.append(outcome)

@@ -89,12 +89,7 @@ def _check_platforms(packages: Iterable[images.Image]) -> None:
             )
 
 
-def push(
-    name: str,
-    packages: Iterable[Path],
-    progress: Progress | None = None,
-    trust: Trust | None = None,
-) -> str:
+def push(name: str, packages: Iterable[Path], progress: Progress, trust: Trust) -> str:
     """Push package files under the tag of ``name``. Return the digest in the registry.
 
     ``progress`` gets a line for each layer, and the part of it that is sent. Raises InputError.
@@ -122,8 +117,3 @@ def push(
         repository.push_manifest(data, images.MANIFEST_TYPE, images.sha256(data))
     data = images.index(package_images)
     return repository.push_manifest(data, images.INDEX_TYPE, reference.version)
-
-
-def list_tags(name: str) -> list[str]:
-    """Return the tags of a repository in a registry. Raises InputError."""
-    return Repository(references.parse(f"{name}:latest"), "pull").list_tags()

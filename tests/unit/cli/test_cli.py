@@ -366,7 +366,7 @@ def test_version(args: list[str], run: Run) -> None:
 def test_variables_are_unambiguous() -> None:
     """Two flags share a variable only where commands run the function itself."""
     commands: dict[str, set[str]] = {}
-    for name, command in cli.commands.commands.items():
+    for (name, *_), command in options.list_commands(cli.commands):
         for option in command.params:
             if isinstance(option, click.Option) and isinstance(option.envvar, str):
                 commands.setdefault(option.envvar, set()).add(name)

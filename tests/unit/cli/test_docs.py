@@ -18,8 +18,9 @@ from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
 from function_script.engines.library import FUNCTIONS, Function
 from function_script.engines.starlark import predeclared
-from function_script.tools import input_schema, manual, structural_schema
+from function_script.tools import manual, structural_schema
 from function_script.tools.cases import parser
+from function_script.tools.validate import catalog
 
 STARLARK_PAGE = (ROOT / "docs" / "reference" / "starlark.md").read_text()
 BUILTINS = re.search(
@@ -92,7 +93,7 @@ def test_manual_of_go_templates_has_every_name() -> None:
 
 def test_manual_has_every_field_of_inputs() -> None:
     names = _names("inputs")
-    for (_, kind), schema in input_schema.schemas().items():
+    for (_, kind), schema in catalog.read_schemas(catalog.INPUTS).items():
         assert kind in names
         fields = structural_schema.properties(schema)
         assert {*fields} - {"apiVersion", "kind", "metadata"} - names == set()

@@ -1,7 +1,6 @@
 """What the command line says of itself: examples, exit codes."""
 
 import re
-from collections.abc import Iterator
 
 import click
 import pytest
@@ -11,36 +10,25 @@ from support.paths import ROOT
 
 from function_script import cli
 from function_script.cli import exit_codes
-from function_script.cli.options import Flag, by_group
+from function_script.cli.options import Flag, by_group, list_commands
 
 # It has nothing to show, and is called by another program.
 WITHOUT_CALL = {"version", "internal render"}
-
-
-def every_command(
-    group: click.Group = cli.commands, path: str = ""
-) -> Iterator[tuple[str, click.Command]]:
-    """Each command with its whole name."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from every_command(command, f"{path}{name} ")
-        else:
-            yield f"{path}{name}", command
-
-
+CONTEXT = click.Context(cli.commands, terminal_width=80)
 # Tests run these files, and the commands of the pages that test_walk does to the letter.
 FILES = [
     *(path for end in ("py", "sh") for path in ROOT.glob(f"tests/**/*.{end}")),
     *(path for folder in ("how-to", "tutorial") for path in ROOT.glob(f"docs/{folder}/*.md")),
 ]
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
-COMMANDS = [pytest.param(name, command, id=name) for name, command in every_command()]
+NAMED = {" ".join(words): command for words, command in list_commands(cli.commands)}
+COMMANDS = [pytest.param(name, command, id=name) for name, command in NAMED.items()]
 
 
 def test_help_shows_examples() -> None:
     missing = [
         name
-        for name, command in every_command()
+        for name, command in NAMED.items()
         if name not in WITHOUT_CALL and f"  function-script {name}" not in (command.epilog or "")
     ]
     assert missing == []
@@ -49,14 +37,14 @@ def test_help_shows_examples() -> None:
 def test_flag_is_in_a_test() -> None:
     """One that no test passes has no test that could fail."""
     words = {*re.findall(r"(?<![\w-])--[a-z][a-z-]*", TEXT)}
-    options = (each for _, command in every_command() for each in command.params)
+    options = (each for command in NAMED.values() for each in command.params)
     flags = {max(each.opts, key=len) for each in options if isinstance(each, click.Option)}
     assert flags - words == set()
 
 
 def test_command_is_in_a_test() -> None:
     missing = []
-    for name, _ in every_command():
+    for name in NAMED:
         words = '", "'.join(name.split())
         if f"function-script {name}" not in TEXT and f'"{words}"' not in TEXT:
             missing.append(name)
@@ -64,7 +52,8 @@ def test_command_is_in_a_test() -> None:
 
 
 def test_lists_of_commands_are_not_cut() -> None:
-    for group in (cli.commands, cli.commands.commands["package"]):
+    package = cli.commands.get_command(CONTEXT, "package")
+    for group in (cli.commands, package):
         lines = group.get_help(click.Context(group, terminal_width=80)).splitlines()
         assert [line for line in lines if line.endswith("...") and "Usage" not in line] == []
 
@@ -114,9 +103,10 @@ def test_help_with_its_examples_fits_into_eighty_columns(name: str, command: cli
 
 
 def test_command_is_in_one_section_of_help() -> None:
-    text = cli.commands.get_help(click.Context(cli.commands, terminal_width=80))
+    text = cli.commands.get_help(CONTEXT)
     sections = text.partition("Write and test:\n")[2].partition("Exit codes:")[0]
     listed = re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", sections, re.MULTILINE)
-    visible = [name for name, each in cli.commands.commands.items() if not each.hidden]
+    names = cli.commands.list_commands(CONTEXT)
+    visible = [name for name in names if not cli.commands.get_command(CONTEXT, name).hidden]
     assert sorted(listed) == sorted(visible)
     assert listed[:2] == ["init", "playground"]

@@ -43,6 +43,8 @@ REFUSED = {
         resource("batch/v1", "CronJob", spec={"jobTemplate": {"spec": TEMPLATE}}),
         f"spec.jobTemplate.spec.template.spec.{ENV}: {NUMBER}",
     ),
+    "name": (resource("v1", "A", metadata={"name": 1}), f"metadata.name: {NUMBER}"),
+    "namespace": (resource("v1", "A", metadata={"namespace": 1}), f"metadata.namespace: {NUMBER}"),
     "null": (resource("v1", "A", metadata={"annotations": {"a": None}}), "leave the key out"),
     "type that is no text": (resource("v1", ["a"], data={"a": 1}), "kind: must be a string"),
 }  # fmt: skip

@@ -159,7 +159,7 @@ def test_plain_pool_leaves_nothing_after_close() -> None:
     with ThreadPoolExecutor(2) as threads, start(replace(OPTIONS, workers=2)) as pool:
         pids = [int(answer(pool.run(b"pid")))]
         running = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.stats().busy)
+        wait_until(lambda: pool.scheduler.busy)
         pids.append(int(answer(pool.run(b"pid"))))
         pool.close()
         assert cause(running.result()) is Cause.KILLED

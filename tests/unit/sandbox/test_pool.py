@@ -21,7 +21,7 @@ from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB
 from function_script.sandbox.batch import RequestIdentity
 from function_script.sandbox.outcome import Answered, Cause, Failed, Reply
-from function_script.sandbox.pool import Pool, PoolOptions, PoolStats
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import LimitError, SandboxError
 
@@ -342,7 +342,7 @@ def test_waiting_ends_at_the_callers_deadline() -> None:
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         pool.prefork()
         hostile = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.stats().busy)
+        wait_until(lambda: pool.scheduler.busy)
         failed = failure(pool.run(b"echo x", timeout_seconds=0.1))
         assert failed.cause is Cause.WAITED
         assert "s for a free worker, as long as its deadline allows" in str(failed.error)
@@ -358,9 +358,9 @@ def test_cancelled_run_fails_and_the_pool_serves_on() -> None:
     with ThreadPoolExecutor(2) as threads, Pool(options) as pool:
         pool.prefork()
         hostile = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.stats().busy)
+        wait_until(lambda: pool.scheduler.busy)
         waiting = threads.submit(pool.run, b"echo x")
-        wait_until(lambda: pool.stats().waiting)
+        wait_until(lambda: pool.scheduler.waiting)
         pool.cancel()
         replies = [hostile.result(), waiting.result(), pool.run(b"echo x")]
         assert {str(failure(reply).error) for reply in replies} == {"the run was cancelled"}
@@ -374,7 +374,7 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
         for _ in range(200):  # After which it is known how short runs are here.
             answer(pool.run(b"echo x"))
         hostile = [threads.submit(pool.run, b"spin") for _ in range(2)]
-        wait_until(lambda: pool.stats().busy)
+        wait_until(lambda: pool.scheduler.busy)
         assert answer(pool.run(b"echo x")) == "x"
         assert not any(run.done() for run in hostile)
 
@@ -390,7 +390,7 @@ def test_penalized_run_delays_no_other() -> None:
         assert answer(pool.run(b"policy xr-1")) == str(SCHED_OTHER)
         failure(pool.run(b"leave xr-1"))
         hostile = threads.submit(pool.run, b"spin xr-1")
-        wait_until(lambda: pool.stats().slow)
+        wait_until(lambda: pool.scheduler.slow)
         assert answer(pool.run(b"policy xr-2")) == str(SCHED_OTHER)
         assert not hostile.done()
 
@@ -422,14 +422,15 @@ def test_losses_are_penalized_for_the_program_that_caused_them(loss: bytes, poli
         assert answer(pool.run(b"policy")) == str(policy)
 
 
-def test_pool_has_stats() -> None:
+def test_pool_counts_workers() -> None:
     """Retired workers are counted; lost ones are known from their replies."""
     options = replace(OPTIONS, max_runs=2)
     with Pool(options) as pool:
         pool.prefork()
-        assert pool.stats() == PoolStats(idle=1)
+        assert (pool.workers.idle, pool.workers.retired) == (1, 0)
         for _ in range(4):
             answer(pool.run(b"echo x"))
         assert isinstance(pool.run(b"segfault"), Failed)
-        stats = pool.stats()
-    assert (stats.retired, stats.busy, stats.slow, stats.waiting) == (2, 0, 0, 0)
+        scheduler = pool.scheduler
+        assert (scheduler.busy, scheduler.slow, scheduler.waiting) == (0, 0, 0)
+        assert pool.workers.retired == 2

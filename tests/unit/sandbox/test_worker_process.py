@@ -57,6 +57,6 @@ def test_run_that_outlasts_its_pool_leaves_nothing(runs: int) -> None:
             for _ in range(runs):
                 assert isinstance(pool.run(b"echo x"), Answered)
             reply = threads.submit(pool.run, b"spin")
-            wait_until(lambda: pool.stats().busy)
+            wait_until(lambda: pool.scheduler.busy)
         assert isinstance(reply.result(), Failed)
     wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)

@@ -13,7 +13,6 @@ from support.sandbox_handlers import PROBLEM
 from support.timing import stretched
 
 from function_script.sandbox.outcome import Answered, Cause, Failed
-from function_script.sandbox.pool import PoolStats
 from function_script.server import log, metrics, request_record
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import InputError
@@ -111,8 +110,8 @@ def test_lost_worker_is_counted_by_its_cause() -> None:
 
 
 def test_pool_is_looked_at_when_asked() -> None:
-    load = PoolStats(waiting=7, busy=2, slow=1, idle=3, retired=4)
-    values = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
+    gauges = metrics.Gauges(7, busy=2, slow=1, idle=3, retired=4, certificate_expiry=12.0)
+    values = samples(gauges=gauges)
     assert values["queue_length"] == 7
     assert values["workers_retired_total"] == 4
     assert [values[f'workers{{state="{state}"}}'] for state in metrics.WORKER_STATES] == [2, 1, 3]

@@ -11,5 +11,5 @@ from function_script.tools import local_pool
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     """A pool of the tools, for all tests of a module."""
-    with local_pool.open_pool(None) as pool:
+    with local_pool.open_pool() as pool:
         yield pool

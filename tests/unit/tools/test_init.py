@@ -15,7 +15,7 @@ from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.source import Source
-from function_script.tools import sources, starters
+from function_script.tools import bounded, starters
 from function_script.tools.starters import api, example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.validate import command as validate
@@ -170,7 +170,7 @@ def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
     )
     xrd = documents.read_value(example_project.files(example)["xrd.yaml"])
     text = Source(name="xr.yaml", text=documents.to_yaml(xr))
-    report = validate.check_documents(sources.read(text), Catalog([xrd]))
+    report = validate.check_documents(bounded.read_documents(text), Catalog([xrd]))
     assert report.is_success(error_on_missing_schemas=True), reports.render_text(report)
 
 

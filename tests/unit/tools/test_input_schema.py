@@ -18,7 +18,7 @@ from function_script import inputs
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.tools import input_schema, step_inputs, structural_schema
-from function_script.tools.validate import openapi
+from function_script.tools.validate import catalog, openapi
 
 FILES = sorted(input_corpus.CORPUS.rglob("*.yaml"))
 WRONG_VALUES: list[Value] = [
@@ -38,7 +38,7 @@ KNOWN_DIFFERENCES = re.compile(
 )
 
 
-SCHEMAS = [structural_schema.properties(schema) for schema in input_schema.schemas().values()]
+SCHEMAS = [*map(structural_schema.properties, catalog.read_schemas(catalog.INPUTS).values())]
 # Fields whose schemas are equal get their wrong values in one kind of inputs.
 COMMON = {
     name

@@ -80,8 +80,7 @@ class PipelineCompiler:
         self.scope: dict[str, Value] = {"$": Value(root)}
         self.dot: Value = Value(Slot(DOT))
         self.at: nodes.Placed = nodes.Dot(0)
-        # The first slot and the depth of the pipeline that is being compiled.
-        self.first_slot: int = FIRST_FREE
+        # The depth of the pipeline that is being compiled.
         self.levels: int = 0
         # The action that is being compiled changes data.
         self.mutates: bool = False
@@ -122,7 +121,6 @@ class PipelineCompiler:
         if self.levels > MAX_LEVELS:
             self.at = pipe
             return self.fail(f"it is nested {self.levels} deep, the limit is {MAX_LEVELS}")
-        self.first_slot = self.slots
         return self.compile_pipeline(pipe, binds=binds)
 
     def compile_pipeline(self, pipe: nodes.Pipe, *, binds: bool = True) -> Value:
@@ -347,7 +345,7 @@ class PipelineCompiler:
         type_name = callee.parameter_type(len(words))
         # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
         is_lazy = function in {"and", "or"}
-        if not is_lazy and self.are_simple(arguments):
+        if not is_lazy and _are_constants(arguments):
             arguments.append(self.check_value(final, type_name, callee))
             return self.compile_result(callee, node, arguments, site)
         slot = self.new_slot()
@@ -355,17 +353,6 @@ class PipelineCompiler:
         value = self.compile_result(callee, node, arguments, site)
         first = expressions.Store(final.expression, slot.index)
         return value.copy(expressions.Sequence(first, value.expression))
-
-    def are_simple(self, arguments: list[Value]) -> bool:
-        """Report whether arguments may as well be evaluated before the value of a pipeline."""
-        for value in arguments:
-            expression = value.expression
-            if isinstance(expression, Slot):
-                if expression.changes or expression.index >= self.first_slot:
-                    return False
-            elif not isinstance(expression, expressions.Constant):
-                return False
-        return True
 
     def check_include(self, word: nodes.Operand, site: Site) -> None:
         """Note an include of a template that is not defined."""
@@ -467,6 +454,10 @@ class PipelineCompiler:
 def stage_of(command: nodes.Command) -> nodes.Placed:
     """Return the node that an error about the value of a stage names."""
     return command if len(command.words) > 1 else command.words[0]
+
+
+def _are_constants(arguments: list[Value]) -> bool:
+    return all(isinstance(value.expression, expressions.Constant) for value in arguments)
 
 
 def _is_chain(word: nodes.Operand) -> TypeGuard[nodes.Field | nodes.Chain | nodes.Variable]:

@@ -95,7 +95,8 @@ def to_int64(value: object) -> int:
     if isinstance(value, float):
         return truncate(value)
     if isinstance(value, str):
-        return parse_literal(_ZERO_DECIMALS.sub("", value)) or 0
+        number = values.read_integer(_ZERO_DECIMALS.sub("", value)) or 0
+        return number if values.MIN_INT64 <= number <= values.MAX_INT64 else 0
     return 0
 
 
@@ -115,13 +116,6 @@ def to_float64(value: object) -> float:
         return float(value)
     number = values.read_float(value) if isinstance(value, str) else None
     return 0.0 if number is None else number
-
-
-def parse_literal(text: str) -> int | None:
-    """Return strconv.ParseInt(text, 0, 64); None if it fails."""
-    number = values.read_integer(text)
-    is_int64 = number is not None and values.MIN_INT64 <= number <= values.MAX_INT64
-    return number if is_int64 else None
 
 
 def parse_decimal(text: str) -> int:

@@ -1,9 +1,11 @@
 """sprig's encodings and checksums: ``b64enc``, ``b64dec``, ``sha256sum``.
 
-The value of a text that cannot be decoded is the error's text, as in Go.
+The value of a text that cannot be decoded is the error's text, as in Go; it names the first byte
+that is wrong.
 """
 
 import base64
+import binascii
 import hashlib
 import zlib
 from string import ascii_letters, ascii_uppercase, digits
@@ -16,7 +18,6 @@ from function_script.engines.gotemplate.values import to_bytes, to_string
 FUNCTIONS: Final = FunctionTable()
 
 _NEWLINES: Final = b"\r\n"
-_PADDING: Final = b"="
 _ALPHABET_64: Final = f"{ascii_letters}{digits}+/".encode()
 _ALPHABET_32: Final = f"{ascii_uppercase}234567".encode()
 
@@ -41,32 +42,27 @@ def b64_decode(text: str) -> str:
 
 def decode_64(text: str) -> bytes:
     """Decode base64; raises CallError."""
-    data = to_bytes(text)
-    position = _find_mistake_64(data)
-    if position is not None:
-        raise CallError(f"illegal base64 data at input byte {position}")
-    return base64.b64decode(data)
+    # Go skips line breaks anywhere.
+    data = to_bytes(text).translate(None, _NEWLINES)
+    try:
+        if len(data) % 4 == 0:  # The decoder lets surplus padding pass.
+            return binascii.a2b_base64(data, strict_mode=True)
+    except binascii.Error:
+        pass
+    raise CallError(f"illegal base64 data at {_place(data, _ALPHABET_64, 4)}")
 
 
-def _find_mistake_64(data: bytes) -> int | None:
-    """Return the position that Go names in a text that is no base64, or None.
-
-    Go skips line breaks anywhere, and counts them.
-    """
-    behind = data.lstrip(_ALPHABET_64 + _NEWLINES)
-    position = len(data) - len(behind)
-    rest = len(data[:position].translate(None, _NEWLINES)) % 4
-    if not behind:
-        return len(data) - rest if rest else None
-    if rest < 2 or not behind.startswith(_PADDING):  # noqa: PLR2004 # a byte takes two characters
-        return position
-    # Behind three characters of a last group of four stands one sign, behind two stand two.
-    behind = behind[1:].lstrip(_NEWLINES)
-    if rest == 2:  # noqa: PLR2004 # see above
-        if not behind.startswith(_PADDING):
-            return len(data) - len(behind) - bool(behind)
-        behind = behind[1:].lstrip(_NEWLINES)
-    return len(data) - len(behind) if behind else None
+def _place(data: bytes, alphabet: bytes, group: int) -> str:
+    """Return the place where data ends to be of an alphabet; in Go, it may be the sign behind."""
+    position = len(data) - len(data.lstrip(alphabet))
+    rest = position % group
+    if position == len(data):
+        # Too short a group at the end is wrong from its beginning on.
+        position -= rest
+    elif rest == group - 1 and data.startswith(b"=", position):
+        # The group is right, and what follows is wrong.
+        position += 1
+    return f"input byte {position}"
 
 
 # Base32
@@ -82,30 +78,10 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
-    count = len(data) - len(data.lstrip(_ALPHABET_32))
-    position = _find_mistake_32(data, count)
-    if position is not None:
-        return f"illegal base32 data at input byte {position}"
-    return to_string(base64.b32decode(data[:count] + _PADDING * (-count % 8)))
-
-
-def _find_mistake_32(data: bytes, count: int) -> int | None:
-    """Return the position that Go names in a text that is no base32, or None.
-
-    The text has no line breaks; its first ``count`` bytes are of the alphabet.
-    """
-    behind, rest, padding = data[count:], count % 8, -count % 8
-    if not behind:
-        return count - rest if rest else None
-    if rest < 2 or not behind.startswith(_PADDING) or len(behind) > 8:  # noqa: PLR2004 # in a group
-        return count
-    if len(behind) < padding:
-        return len(data)
-    # Go does not look at what follows the last group.
-    wrong = len(behind[1:padding]) - len(behind[1:padding].lstrip(_PADDING))
-    if wrong < padding - 1:
-        return count + wrong
-    return count if rest in {3, 6} else None
+    try:
+        return to_string(base64.b32decode(data))
+    except binascii.Error:
+        return f"illegal base32 data at {_place(data, _ALPHABET_32, 8)}"
 
 
 # Checksums

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import InputError
@@ -242,36 +242,5 @@ class ServedRuntime(Runtime):
         return caller.options.servers.wait(self, lambda: self.open(caller))
 
 
-class FunctionSource(Protocol):
-    """The functions of a rendering."""
-
-    def find_runtimes(self, pipeline: Sequence[Step], caller: FunctionCaller) -> Sequence[Runtime]:
-        """Return the runtime of every step. Raises InputError with all that have none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedFunctions:
-    """Functions by their names, whose runtimes were chosen before; others fail when called."""
-
-    runtimes: Mapping[str, Runtime]
-
-    def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
-        """Return the runtime of every step."""
-        return [self.runtimes.get(step.function, _UnlistedFunction()) for step in pipeline]
-
-
-class _UnlistedFunction(Runtime):
-    """A function that the request of the official command does not list."""
-
-    def describe(self) -> str:
-        """Return the words after the function's name."""
-        return "is not listed"
-
-    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
-        """Raise InputError."""
-        del caller
-        step = call.step
-        raise InputError.of(
-            f'cannot run step "{step.name}": the request has no function "{step.function}"',
-            hint="list it among the functions",
-        )
+FunctionSource: TypeAlias = Callable[[Sequence[Step], FunctionCaller], Sequence[Runtime]]
+"""It returns the runtime of every step. Raises InputError with all that have none."""

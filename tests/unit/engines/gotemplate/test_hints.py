@@ -65,6 +65,7 @@ CASES = (
     ('{{ mustRegexMatch "a**" "a" }}', "in a text with backquotes"),
     ('{{ template "x" }}', '{{ define "x" }}'),
     ("{{ .params.nothing.a }}", "test it with {{ with }}"),
+    ('{{ cidrsubnet "10.0.0.0/16" 8 1 }}', 'did you mean "cidrSubnet"?'),
 )
 # As templates of our own kind are compiled unless they say otherwise.
 CHECKED = (
@@ -94,6 +95,11 @@ def test_mistake_gets_its_hint(template: str, hint: str) -> None:
 @pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
 def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     assert hint in _hint(template, missingkey="checked")
+
+
+def test_function_of_our_own_kind_is_no_suggestion_for_others() -> None:
+    program = programs.program('{{ cidrsubnet "10.0.0.0/16" 8 1 }}', dialect="gotemplating")
+    assert programs.refusal(gotemplate, program).hint is None
 
 
 @pytest.mark.parametrize(

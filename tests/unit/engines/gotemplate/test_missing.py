@@ -224,7 +224,7 @@ def test_other_missingkey_options_behave_as_in_go() -> None:
 def _outcome(template: str, delims: tuple[str, str]) -> tuple[str, str]:
     settings = Settings(delims, "checked", frozenset(registry.OPTIONS))
     sources = Sources(((MAIN, Source(name=MAIN, text=template)),), settings)
-    run = Run(programs.load(sources).program, Limits(), "")
+    run = Run(programs.load(sources).templates, Limits(), "")
     run.is_random_zero = True
     parts: list[str] = []
     try:

@@ -3,12 +3,12 @@ import pytest
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.plain import render_text
 from function_script.engines.gotemplate.printing import to_text
-from function_script.engines.gotemplate.run import CompiledProgram, Run
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import Int, NilList, NilMap, go_type
 from function_script.engines.gotemplate.yaml import from_yaml, to_yaml
 from function_script.request.limits import Limits
 
-RUN = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(), "")
+RUN = Run({}, Limits(), "")
 
 WRITTEN = [
     ("scalars", {"a": 1, "b": 1.0, "c": 1e6, "d": None, "e": True, "f": "x"},

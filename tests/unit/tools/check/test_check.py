@@ -11,7 +11,8 @@ from support.paths import ROOT
 
 from function_script import cli
 from function_script.texts.errors import InputError
-from function_script.tools import check
+from function_script.tools.check import checker, definitions
+from function_script.tools.check.report import render_json, render_text
 from function_script.tools.project import Project
 
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
@@ -26,7 +27,7 @@ def test_step_of_every_file_is_checked(tmp_path: Path) -> None:
     (tmp_path / "a" / "three.yaml").write_text(f"{composition(BROKEN)}a: [\n")
     (tmp_path / "a" / "zero.yaml").write_text(BROKEN)
     (tmp_path / "a" / "other.txt").write_text(BROKEN)
-    report = check.check([str(tmp_path)])
+    report = checker.check([str(tmp_path)])
     assert (report.files, report.steps, report.count("error")) == (4, 4, 5)
     files = {
         (found.rule, found.step, Path(str(found.diagnostic.span).split(":")[0]).name)
@@ -72,11 +73,11 @@ def test_other_files_of_a_directory_are_left_alone(tmp_path: Path) -> None:
     for name, text in UNRELATED.items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
     (tmp_path / "composition.yaml").write_text(composition(UNUSED))
-    report = check.check([str(tmp_path)])
+    report = checker.check([str(tmp_path)])
     assert (report.files, report.steps, report.skipped) == (1, 1, [])
     assert [finding.rule for finding in report.findings] == ["unused-module"]
     for name in ("list.yaml", "values.yaml", "broken.yaml"):
-        (finding,) = check.check([str(tmp_path / name)]).findings
+        (finding,) = checker.check([str(tmp_path / name)]).findings
         assert finding.rule == "yaml"
 
 
@@ -94,10 +95,10 @@ MEANT = [
 @pytest.mark.parametrize("text", MEANT)
 def test_file_that_is_certainly_meant_must_be_yaml(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.yaml").write_text(f"{text}\na: [\n")
-    (finding,) = check.check([str(tmp_path)]).findings
+    (finding,) = checker.check([str(tmp_path)]).findings
     assert finding.rule == "yaml"
     (tmp_path / "a.yaml").write_bytes(f"{text}\n".encode() + b"a: \xff\n")
-    (finding,) = check.check([str(tmp_path)]).findings
+    (finding,) = checker.check([str(tmp_path)]).findings
     assert "it is not UTF-8 text" in finding.diagnostic.message
 
 
@@ -145,15 +146,15 @@ def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
     other = "  - step: kcl\n    function: xpkg.example.org/kcl\n    input: {kind: KCLInput}\n"
     file = tmp_path / "a.yaml"
     file.write_text(composition(UNUSED) + step + step.replace("ready,", "again,") + other)
-    report = check.check([str(tmp_path)])
-    assert check.render_text(report).endswith(
+    report = checker.check([str(tmp_path)])
+    assert render_text(report).endswith(
         "\n\nChecked 1 step in 1 file: 0 errors, 1 warning\n"
         "Not looked at: 3 steps of other functions\n"
         "  2 of auto-ready: again, ready\n"
         "  1 of xpkg.example.org/kcl: kcl\n"
         "Not compared: 1 Composition without its XRD"
     )
-    told = json.loads(check.render_json(report))
+    told = json.loads(render_json(report))
     line = file.read_text().splitlines().index(step.rstrip("\n")) + 1
     assert told["notLookedAt"]["steps"][0] == {
         "step": "ready",
@@ -168,7 +169,7 @@ def test_names_begin_no_lines(tmp_path: Path) -> None:
     """The text of a neighbour's Composition could look like a report."""
     step = '  - {step: "a\\nChecked 9", functionRef: {name: "b\\n\\nc"}}\n'
     (tmp_path / "a.yaml").write_text(composition() + step)
-    assert check.render_text(check.check([str(tmp_path)])).splitlines()[1:] == [
+    assert render_text(checker.check([str(tmp_path)])).splitlines()[1:] == [
         "Not looked at: 1 step of other functions",
         "  1 of b c: a Checked 9",
     ]
@@ -179,13 +180,13 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
     text = ours("StarlarkScript", "source: Context", "context: {key: a}")
     report = found(tmp_path, text)
     assert report.findings == []
-    assert check.render_text(report) == (
+    assert render_text(report) == (
         "Checked 1 step in 1 file: 0 errors, 0 warnings\n"
         "Not looked at: 1 program that only a request brings\n"
         "  step-0: source Context\n"
         "Not compared: 1 Composition without its XRD"
     )
-    told = json.loads(check.render_json(report))
+    told = json.loads(render_json(report))
     assert told["notLookedAt"]["programs"] == [
         {
             "step": "step-0",
@@ -203,10 +204,10 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
     assert report.kinds == set()
     crd = tmp_path / "crd.yaml"
     crd.write_text(one_step.crd("spec: {type: object}", "Queue", "s3.example.org"))
-    definitions = check.load(None, [crd], Project([tmp_path]))
-    report = check.check([str(tmp_path / "composition.yaml")], None, definitions)
+    schemas = definitions.load(None, [crd], Project([tmp_path]))
+    report = checker.check([str(tmp_path / "composition.yaml")], None, schemas)
     assert [*report.kinds] == [("s3.example.org/v1", "Bucket")]
-    assert check.render_text(report).splitlines()[-1] == (
+    assert render_text(report).splitlines()[-1] == (
         "Not compared: 1 Composition without its XRD, 1 composed kind without its CRD"
     )
 
@@ -225,7 +226,7 @@ def test_input_alone_is_compared_with_the_crds_beside_it(tmp_path: Path) -> None
     (tmp_path / "a" / "composition.yaml").write_text(composition(text))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "input.yaml").write_text(text)
-    (finding,) = check.check([str(tmp_path)]).findings
+    (finding,) = checker.check([str(tmp_path)]).findings
     assert finding.diagnostic.span.name == str(tmp_path / "a" / "composition.yaml")
 
 
@@ -238,7 +239,7 @@ def test_default_of_nothing_is_no_mistake(tmp_path: Path) -> None:
 def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
     """Most Compositions of a repository may be other functions' alone."""
     (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
-    report = check.check([str(tmp_path)])
+    report = checker.check([str(tmp_path)])
     assert (report.files, report.steps, report.is_success(strict=True)) == (1, 0, True)
     (skipped,) = report.skipped
     assert skipped.skipped.startswith("a Composition of a mode without steps: convert it with ")
@@ -266,10 +267,10 @@ def test_files_may_be_ignored(tmp_path: Path, pattern: str, left: list[str]) -> 
     code = cli.execute(["check", str(tmp_path), "--ignore", pattern, "--ignore", "other"])
     assert code == 1  # an error of a program, or that there is nothing to check
     if left:
-        report = check.check([str(tmp_path)], ignored=[pattern])
+        report = checker.check([str(tmp_path)], ignored=[pattern])
         spans = [finding.diagnostic.span for finding in report.findings]
         assert [span.name for span in spans if span] == [str(tmp_path / name) for name in left]
-    named = check.check([str(tmp_path / "a.yaml")], ignored=[pattern])
+    named = checker.check([str(tmp_path / "a.yaml")], ignored=[pattern])
     assert named.steps == 1
 
 
@@ -277,9 +278,9 @@ def test_check_of_nothing_is_an_error(tmp_path: Path) -> None:
     """A wrong path would look like success."""
     (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
     with pytest.raises(InputError, match="there is no Composition, Operation or input of ours"):
-        check.check([str(tmp_path)])
+        checker.check([str(tmp_path)])
     with pytest.raises(InputError, match="no such file or directory"):
-        check.check([str(tmp_path / "absent.yaml")])
+        checker.check([str(tmp_path / "absent.yaml")])
 
 
 def test_json_has_everything(tmp_path: Path, run: Run) -> None:
@@ -343,7 +344,7 @@ def test_quiet_tells_nothing_but_findings(tmp_path: Path, run: Run) -> None:
 
 
 def test_colours_of_severities(tmp_path: Path) -> None:
-    coloured = check.render_text(found(tmp_path, BROKEN, UNUSED), colourful=True)
+    coloured = render_text(found(tmp_path, BROKEN, UNUSED), colourful=True)
     assert "\x1b[1;31merror:\x1b[0m" in coloured
     assert "\x1b[1;33mwarning:\x1b[0m" in coloured
 
@@ -356,7 +357,7 @@ def test_examples_of_errors_have_no_findings() -> None:
     """They fail for some XRs only. The page of `check` says of all others that nothing is found."""
     examples = [str(path) for path in ROOT.glob("examples/error-*")]
     assert examples
-    assert check.check(examples).findings == []
+    assert checker.check(examples).findings == []
 
 
 def test_inputs_of_other_apiversions_are_counted_and_told(tmp_path: Path) -> None:
@@ -397,4 +398,4 @@ def test_other_yaml_is_no_input(tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text("source: Inline\ninline: {template: '{{ .x | nope }}'}")
     (tmp_path / "more.yaml").write_text("source: somewhere\noptions: {}\n---\nkind: X\nsource: a")
     with pytest.raises(InputError, match="cannot check"):
-        check.check([str(tmp_path)])
+        checker.check([str(tmp_path)])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.check_helpers import composition, ours, peer, pointed_at
 
-from function_script.tools import check
+from function_script.tools.check import checker
 
 CASES = {
     "starlark": ("StarlarkScript", "script", 'return req["credentials"]["db"]["data"]'),
@@ -23,7 +23,7 @@ def found(path: Path, text: str) -> list[tuple[str, str, str]]:
     file = path / "composition.yaml"
     file.write_text(composition(text))
     told = []
-    for finding in check.check([str(file)]).findings:
+    for finding in checker.check([str(file)]).findings:
         assert (finding.rule, finding.severity) == ("unlisted-credentials", "warning")
         problem = finding.diagnostic
         at = pointed_at(finding)[: problem.span.width]
@@ -64,7 +64,7 @@ def test_credentials_that_the_step_does_not_have_are_not_to_be_named(
     file = tmp_path / "composition.yaml"
     entries = "credentials: [{name: registry}, {name: other}]"
     file.write_text(composition(text).replace("    input:", f"    {entries}\n    input:"))
-    (finding,) = check.check([str(file)]).findings
+    (finding,) = checker.check([str(file)]).findings
     assert (finding.diagnostic.hint or "") == hint
 
 

@@ -9,8 +9,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox.pool import Pool
-from function_script.tools import check
-from function_script.tools.check import runs
+from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Finding
 from function_script.tools.project import Project
 
@@ -35,7 +34,7 @@ def _check(path: Path, *, pool: Pool | None = None, **files: str) -> list[Findin
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
     options = None if pool is None else runs.Options(pool=pool, variants=1)
-    return check.check([str(path)], run_options=options).findings
+    return checker.check([str(path)], run_options=options).findings
 
 
 def test_files_beside_many_compositions_are_read_for_all(
@@ -53,7 +52,7 @@ def test_files_beside_many_compositions_are_read_for_all(
     _check(tmp_path, pool=pool, **files)
     (tmp_path / "xrd.yaml").unlink()
     reads.clear()
-    report = check.check([str(tmp_path)], run_options=runs.Options(pool=pool, variants=1))
+    report = checker.check([str(tmp_path)], run_options=runs.Options(pool=pool, variants=1))
     assert [pointed_at(each) for each in report.findings] == ["size: tiny}"]
     assert reads[tmp_path / "things-xrd.yaml"] <= 3
     assert reads[tmp_path / "examples/other.yaml"] <= 3

@@ -6,7 +6,7 @@ from textwrap import indent
 import pytest
 from support.check_helpers import composition, found, ours, peer, told
 
-from function_script.tools import check
+from function_script.tools.check import checker
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 DEPENDS_ON = "script.fn.crossplane.io/depends-on"
@@ -144,14 +144,14 @@ def test_steps_of_other_functions(tmp_path: Path, function: str, count: int) -> 
     """Only some are known to compose nothing."""
     step = f"  - step: other\n    functionRef:\n      name: {function}\n"
     (tmp_path / "a.yaml").write_text(composition(template(NETWORK, BAD)) + step)
-    findings = check.check([str(tmp_path)]).findings
+    findings = checker.check([str(tmp_path)]).findings
     assert [each.rule for each in findings] == ["unknown-dependency"] * count
 
 
 def test_input_alone_is_no_pipeline(tmp_path: Path) -> None:
     """Other steps may compose what it depends on."""
     (tmp_path / "a.yaml").write_text(template(NETWORK, BAD))
-    assert check.check([str(tmp_path)]).findings == []
+    assert checker.check([str(tmp_path)]).findings == []
 
 
 def test_names_of_go_templating_count(tmp_path: Path) -> None:

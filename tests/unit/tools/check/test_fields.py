@@ -6,7 +6,7 @@ import pytest
 from support.check_helpers import PIPELINE, composition, peer, pointed_at
 from support.field_checks import CRD, GET, REFERENCE, XR, XRD, found, go, jinja, script
 
-from function_script.tools import check
+from function_script.tools.check import checker, definitions
 from function_script.tools.check.report import Finding
 from function_script.tools.project import Project
 
@@ -303,8 +303,8 @@ def test_field_that_a_rule_waits_for(tmp_path: Path, text: str, path: str, count
     file = tmp_path / "composition.yaml"
     file.write_text(composition(text.replace("%s", f"status.{path}")))
     (tmp_path / "network.yaml").write_text(CRD)
-    known = check.load(None, [tmp_path / "network.yaml"], Project([tmp_path]))
-    findings = check.check([str(file)], None, known).findings
+    known = definitions.load(None, [tmp_path / "network.yaml"], Project([tmp_path]))
+    findings = checker.check([str(file)], None, known).findings
     found_ = [each for each in findings if each.rule == "guarded-field"]
     assert [each.diagnostic.hint for each in found_] == ['did you mean "networkId"?'] * count
     assert all(f"status.{path}" in pointed_at(each) for each in found_)
@@ -324,7 +324,7 @@ def test_key_of_the_context_that_functions_share(tmp_path: Path, text: str) -> N
     for key, hints in {slip: [f'write "{ENVIRONMENT}"'], ENVIRONMENT: [], "a.b/c": []}.items():
         file = tmp_path / "composition.yaml"
         file.write_text(composition(text.replace("%s", key)))
-        findings = check.check([str(file)]).findings
+        findings = checker.check([str(file)]).findings
         assert [e.diagnostic.hint for e in findings if e.rule.endswith("-field")] == hints
 
 
@@ -336,7 +336,7 @@ def test_key_of_the_context_that_another_step_has_may_be_written_there(
     writer = script(f'return {{"context": {{"{key}": 1}}}}')
     file = tmp_path / "composition.yaml"
     file.write_text(composition(writer, text.replace("%s", key)))
-    findings = check.check([str(file)]).findings
+    findings = checker.check([str(file)]).findings
     assert [each for each in findings if each.rule.endswith("-field")] == []
 
 
@@ -410,10 +410,10 @@ ROOTS = {
 def test_xr_without_an_xrd_has_the_fields_of_all_xrs(tmp_path: Path, text: str) -> None:
     file = tmp_path / "composition.yaml"
     file.write_text(composition(text))
-    (finding,) = [each for each in check.check([str(file)]).findings if each.severity == "error"]
+    (finding,) = [each for each in checker.check([str(file)]).findings if each.severity == "error"]
     assert (finding.rule, finding.diagnostic.hint) == ("unknown-field", 'did you mean "spec"?')
     file.write_text(composition(text.replace("spce", "spec")))
-    assert [each for each in check.check([str(file)]).findings if each.severity == "error"] == []
+    assert [each for each in checker.check([str(file)]).findings if each.severity == "error"] == []
 
 
 def test_definition_may_be_given(tmp_path: Path) -> None:
@@ -421,16 +421,16 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(composition(step).replace(PIPELINE, REFERENCE))
     (tmp_path / "api.txt").write_text(XRD)
-    known = check.load(tmp_path / "api.txt", [], Project([tmp_path]))
-    (finding,) = check.check([str(file)], None, known).findings
+    known = definitions.load(tmp_path / "api.txt", [], Project([tmp_path]))
+    (finding,) = checker.check([str(file)], None, known).findings
     message = f"{XR}.spec.szie does not exist: the XR's schema has no such field"
     assert finding.diagnostic.message == message
-    assert check.check([str(file)]).findings == []
+    assert checker.check([str(file)]).findings == []
     for text in (XRD.replace("kind: Thing", "kind: Other"), f"{XRD}---\n{XRD}", "a: ["):
         (tmp_path / "xrd.yaml").write_text(text)
-        assert check.check([str(file)]).findings == []
+        assert checker.check([str(file)]).findings == []
     file.write_text(f"{file.read_text()}---\n{XRD}")
-    (same,) = check.check([str(file)]).findings
+    (same,) = checker.check([str(file)]).findings
     assert same.diagnostic.message == message
 
 
@@ -485,8 +485,8 @@ def _doubts(path: Path, text: str) -> list[Finding]:
     file = path / "composition.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
-    known = check.load(None, [], Project([path]))
-    findings = check.check([str(file)], None, known).findings
+    known = definitions.load(None, [], Project([path]))
+    findings = checker.check([str(file)], None, known).findings
     return [finding for finding in findings if finding.rule == "doubtful"]
 
 

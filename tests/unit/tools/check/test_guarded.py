@@ -22,7 +22,8 @@ from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.step import function
 from function_script.texts.source import Source
-from function_script.tools import check, run
+from function_script.tools import run
+from function_script.tools.check import checker
 
 V1 = "only XRs of scope LegacyCluster have it"
 OF_V1 = {
@@ -54,7 +55,7 @@ def test_fields_of_crossplane_go_by_the_scope(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (tmp_path / "xrd.yaml").write_text(XRD.replace("crossplane.io/v2", "crossplane.io/v1"))
-    (finding,) = check.check([str(file)]).findings
+    (finding,) = checker.check([str(file)]).findings
     assert finding.diagnostic.message.startswith(f"{XR}.spec.crossplane does not exist")
 
 
@@ -73,7 +74,7 @@ def test_program_may_ask_for_the_fields_of_another_scope(tmp_path: Path, text: s
     (tmp_path / "xrd.yaml").write_text(XRD.replace("crossplane.io/v2", "crossplane.io/v1"))
     file = tmp_path / "composition.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
-    assert check.check([str(file)]).findings == []
+    assert checker.check([str(file)]).findings == []
 
 
 def test_hints_begin_with_the_author_s_fields(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ SEVERITIES = {
 def test_unguarded_field_is_an_error(tmp_path: Path, text: str, severity: str) -> None:
     """A program that goes on runs, so it is a warning."""
     assert found(tmp_path, text)
-    findings = check.check([str(tmp_path / "composition.yaml")]).findings
+    findings = checker.check([str(tmp_path / "composition.yaml")]).findings
     assert {finding.severity for finding in findings} == {severity}
 
 

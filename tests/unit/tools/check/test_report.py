@@ -9,8 +9,8 @@ from support.check_helpers import LINE, found, ours
 from support.commands import Run
 from support.paths import ROOT
 
-from function_script.tools import check
 from function_script.tools.check import rules
+from function_script.tools.check.report import render_sarif
 
 PAGE = ROOT / "docs" / "reference" / "check.md"
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
@@ -18,7 +18,7 @@ UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
 
 
 def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
-    log = json.loads(check.render_sarif(found(tmp_path, BROKEN, UNUSED)))
+    log = json.loads(render_sarif(found(tmp_path, BROKEN, UNUSED)))
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("/sarif-schema-2.1.0.json")
     (run,) = log["runs"]
@@ -38,7 +38,7 @@ def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
 
 
 def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
-    (result,) = json.loads(check.render_sarif(found(tmp_path, BROKEN)))["runs"][0]["results"]
+    (result,) = json.loads(render_sarif(found(tmp_path, BROKEN)))["runs"][0]["results"]
     region = {"startLine": LINE + 2, "startColumn": 19, "endColumn": 23}
     uri = (tmp_path / "composition.yaml").as_uri()
     assert result == {

@@ -9,7 +9,7 @@ from support.check_helpers import composition, found, ours, peer, script, templa
 from support.one_step import HEAD
 from support.paths import ROOT
 
-from function_script.tools import check
+from function_script.tools.check import checker
 from function_script.tools.check.rules import RULES
 
 PARSE = "cannot parse inline: "
@@ -246,9 +246,9 @@ def test_operations_write_whole_names(tmp_path: Path) -> None:
             "Composition", "Operation"
         )
     )
-    assert check.check([str(file)]).findings == []
+    assert checker.check([str(file)]).findings == []
     file.write_text(text)
-    assert [each.rule for each in check.check([str(file)]).findings] == ["constant-name"]
+    assert [each.rule for each in checker.check([str(file)]).findings] == ["constant-name"]
 
 
 OPERATION = """\
@@ -272,13 +272,13 @@ def test_metadata_of_a_template_is_told(tmp_path: Path) -> None:
     path = tmp_path / "operation.yaml"
     text = OPERATION + indent(STEP, "    ")
     path.write_text(text)
-    (finding,) = check.check([str(path)]).findings
+    (finding,) = checker.check([str(path)]).findings
     assert (finding.rule, finding.severity) == ("template-metadata", "error")
     assert str(finding.diagnostic.span) == f"{path}:8:7"
     message = finding.diagnostic.message
     assert message.startswith("spec.operationTemplate.metadata.labels: no cluster keeps this field")
     path.write_text(text.replace("      labels: {team: platform}\n", ""))
-    assert check.check([str(path)]).findings == []
+    assert checker.check([str(path)]).findings == []
 
 
 BUILTIN_INPUTS = {
@@ -300,7 +300,7 @@ def test_input_of_a_builtin_function_is_compared_with_its_schema(
     file = tmp_path / "composition.yaml"
     head = f"apiVersion: {group}.fn.crossplane.io/v1beta1\nkind: Input\n"
     file.write_text(HEAD + indent(f"{head}{fields}\n", " " * 6))
-    report = check.check([str(file)])
+    report = checker.check([str(file)])
     assert [finding.diagnostic.message for finding in report.findings] == [message]
     assert not report.others
 
@@ -320,7 +320,7 @@ def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: 
     path.write_text(text.replace("    input:", f"    {line}\n    input:"))
 
     findings = [
-        each for each in check.check([str(path)]).findings if each.rule == "function-revision"
+        each for each in checker.check([str(path)]).findings if each.rule == "function-revision"
     ]
 
     assert len(findings) == count

@@ -16,8 +16,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox.pool import Pool
-from function_script.tools import check
-from function_script.tools.check import runs
+from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Report, render_text
 from function_script.tools.render.runtimes.servers import Server, Servers
 
@@ -266,7 +265,7 @@ def _add_step(file: Path, name: str = "other", **function: str) -> None:
 
 
 def _check(file: Path, pool: Pool, variants: int = 8) -> Report:
-    return check.check([str(file)], run_options=runs.Options(pool=pool, variants=variants))
+    return checker.check([str(file)], run_options=runs.Options(pool=pool, variants=variants))
 
 
 @pytest.mark.parametrize(("kind", "text", "program"), MISTAKES)
@@ -431,7 +430,7 @@ def test_program_that_reads_resources_is_certain_to_fail_for_a_new_xr(
     program = f"{_READS_STATE[kind]}{_SIZE[kind]}{_CONFIG}{line}  last: a\n"
     file = _place(tmp_path, kind, program)
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]) + status)
-    findings = check.check([str(file)], run_options=runs.Options(pool=pool, variants=0)).findings
+    findings = checker.check([str(file)], run_options=runs.Options(pool=pool, variants=0)).findings
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
@@ -1077,7 +1076,7 @@ def test_function_that_does_not_start_is_tried_once(
         file = _place(folder, _STARLARK, "def main(req): return {}\n")
         _add_step(file, metadata="{name: other}", spec='{package: "127.0.0.1:1/other:v1"}')
     options = runs.Options(pool=pool, variants=2, runs_others=True)
-    report = check.check([str(tmp_path)], run_options=options)
+    report = checker.check([str(tmp_path)], run_options=options)
     assert len(starts) == 1
     assert len(report.unreached) == count
 

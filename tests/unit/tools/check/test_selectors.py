@@ -7,8 +7,7 @@ from support import one_step
 from support.commands import Run
 
 from function_script.sandbox.pool import Pool
-from function_script.tools import check
-from function_script.tools.check import runs
+from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Finding
 
 XRD = one_step.xrd("spec: {type: object, properties: {size: {type: string}}}")
@@ -73,7 +72,7 @@ def _check(path: Path, composition: str, pool: Pool | None = None, **files: str)
     for name, text in texts.items():
         path.joinpath(f"{name}.yaml").write_text(text)
     options = None if pool is None else runs.Options(pool=pool, variants=2)
-    return check.check([str(path)], run_options=options).findings
+    return checker.check([str(path)], run_options=options).findings
 
 
 FIELDS = {

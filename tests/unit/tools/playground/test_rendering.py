@@ -19,7 +19,7 @@ from support.paths import ROOT
 from function_script.request.limits import Limits
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool
-from function_script.tools.playground import Playground
+from function_script.tools.playground.server import Playground
 from function_script.tools.render import remote
 
 EXAMPLES = ROOT / "examples"

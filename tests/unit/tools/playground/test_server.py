@@ -15,7 +15,8 @@ from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
 from function_script.texts.errors import InputError
-from function_script.tools.playground import Playground, folders, server
+from function_script.tools.playground import folders, server
+from function_script.tools.playground.server import Playground
 from function_script.tools.project import Project
 
 EXAMPLES = ROOT / "examples"

@@ -12,7 +12,7 @@ from support.paths import ROOT
 from function_script.cli import render_options
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools import sources
+from function_script.tools import bounded
 from function_script.tools.project import Project
 from function_script.tools.render import loading
 
@@ -71,9 +71,10 @@ def test_object_of_the_cluster_has_a_kind(tmp_path: Path, name: str) -> None:
     """No API server has one without."""
     file = tmp_path / f"{name}.yaml"
     file.write_text("apiVersion: v1\nkind: A\n---\na: 1\n---\nb: 1\n")
-    (document,) = sources.read(Source(name="xr.yaml", text="kind: XR"))
+    (document,) = bounded.read_documents(Source(name="xr.yaml", text="kind: XR"))
+    paths = loading.find_render_paths(tmp_path, Project([tmp_path]))
     with pytest.raises(InputError) as caught:
-        loading.load_inputs(loading.find_render_paths(tmp_path), document, document)
+        loading.load_inputs(paths, document, document)
     assert [problem.message for problem in caught.value.diagnostics] == [
         "cannot load document 2: its kind is missing",
         "cannot load document 3: its kind is missing",

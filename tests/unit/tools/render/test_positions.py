@@ -14,7 +14,7 @@ from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
+from function_script.tools.render.runtimes.model import Runtime
 
 XR = {**builders.XR, "spec": {"size": 3}}
 HEAD = f"# A comment, so that lines differ.\n---\n{one_step.PIPELINE}"
@@ -44,8 +44,11 @@ def render(
     (document,) = documents.read_source(Source(name="composition.yaml", text=HEAD + "".join(steps)))
     inputs = RenderInputs(xr=XR, composition=document.value, observed=observed)
     origin = renderer.Origin(document=document, programs=None)
-    listed = ListedFunctions(runtimes=functions)
-    return Renderer(pool, listed, renderer.Options()).render(inputs, origin)
+    return Renderer(
+        pool,
+        lambda pipeline, _: [functions[each.function] for each in pipeline],
+        renderer.Options(),
+    ).render(inputs, origin)
 
 
 def place(position: positions.Position | None) -> str | None:
@@ -105,11 +108,8 @@ def test_rendering_that_nobody_asks_runs_no_program_twice(pool: Pool) -> None:
     (document,) = documents.read_source(Source(name="c", text=HEAD + SCRIPT))
     inputs = RenderInputs(xr=XR, composition=document.value)
     options = renderer.Options(print=printed.append)
-    result = (
-        Renderer(pool, FunctionIndex(manifests=None, options=options), options)
-        .reconcile(inputs)
-        .result
-    )
+    find = FunctionIndex(manifests=None, options=options).find_runtimes
+    result = Renderer(pool, find, options).reconcile(inputs).result
     assert result.failure is None
     assert printed == []
 

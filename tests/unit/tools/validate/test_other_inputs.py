@@ -5,7 +5,7 @@ from pathlib import Path
 from support.one_step import HEAD
 from support.validate_helpers import check
 
-from function_script.tools import check as author_check
+from function_script.tools.check import checker
 
 
 def pipeline(*lines: str) -> str:
@@ -51,10 +51,10 @@ def test_input_of_patch_and_transform_is_validated(tmp_path: Path) -> None:
 def test_input_of_patch_and_transform_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "composition.yaml"
     path.write_text(PATCHES)
-    report = author_check.check([str(path)])
+    report = checker.check([str(path)])
     assert (report.findings, report.steps, report.others) == ([], 1, [])
     path.write_text(PATCHES.replace("toFieldPath", "toFieldPaht"))
-    (finding,) = author_check.check([str(path)]).findings
+    (finding,) = checker.check([str(path)]).findings
     message = "input.resources[0].patches[0].toFieldPaht: unknown field"
     assert finding.diagnostic.message == message
     assert finding.diagnostic.hint == 'did you mean "toFieldPath"?'
@@ -65,7 +65,7 @@ def test_fields_of_a_fork_of_patch_and_transform_are_not_compared(tmp_path: Path
     fork = "functionRef: {name: upboundcare-function-conditional-patch-and-transform}"
     text = PATCHES.replace("functionRef: {name: function-script}", fork)
     path.write_text(text.replace("- name: bucket", "- name: bucket\n        condition: 'true'"))
-    report = author_check.check([str(path)])
+    report = checker.check([str(path)])
     assert (report.findings, len(report.others)) == ([], 1)
     assert check(tmp_path, path.read_text()).results[0].status == "missingSchema"
 

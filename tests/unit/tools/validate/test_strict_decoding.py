@@ -7,12 +7,13 @@ from support.mutated_manifests import mutate
 
 from function_script.request.values import Object
 from function_script.texts.source import Source
-from function_script.tools import sources
+from function_script.tools import bounded
 from function_script.tools.validate.catalog import Catalog
 
 FILE = Path(__file__).with_name("kubernetes_manifests.yaml")
 ENTRIES = [
-    document.value for document in sources.read(Source(name=FILE.name, text=FILE.read_text()))
+    document.value
+    for document in bounded.read_documents(Source(name=FILE.name, text=FILE.read_text()))
 ]
 VALID = "."
 

@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from function_script.texts.errors import InputError
+from function_script.tools.progress import Progress
 from function_script.tools.xpkg import images, references
+from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.packages import push
 
 DIGEST = "sha256:" + "0" * 64
@@ -44,7 +46,7 @@ def test_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     image = images.with_layer(images.EMPTY, b"", "other")
     (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
     with pytest.raises(InputError, match="an image that is no package"):
-        push("localhost:1/a:v1", [tmp_path / "image.tar"])
+        push("localhost:1/a:v1", [tmp_path / "image.tar"], Progress(), Trust())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from function_script.engines.gotemplate.builtins.function_go_templating import C
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.go_time import Duration, Location, Month, Time
-from function_script.engines.gotemplate.run import CompiledProgram, RandomNumbers, Run
+from function_script.engines.gotemplate.run import RandomNumbers, Run
 from function_script.engines.gotemplate.sprig.semver import Version
 from function_script.engines.gotemplate.values import (
     Int,
@@ -82,7 +82,7 @@ def _shuffled(kind: str) -> list[object]:
 
 def _injected(function: Function) -> tuple[object, ...]:
     """Return the injected argument, in front of the template's arguments."""
-    run = Run(CompiledProgram({}, mutates=True, failures=[]), Limits(), "")
+    run = Run({}, Limits(), "", mutates=True)
     if function.injects is Injects.RANDOM:
         return (RandomNumbers(run, "here"),)
     return (run,) if function.injects is Injects.RUN else ()

@@ -8,7 +8,7 @@ from support.timing import taking_less
 
 from function_script.engines.gotemplate.errors import LimitExceededError
 from function_script.engines.gotemplate.plain import GoFailure, render_text
-from function_script.engines.gotemplate.run import CompiledProgram, Run
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults
 from function_script.request.limits import Limits
 
@@ -105,7 +105,7 @@ def test_hostile_texts_take_linear_time(expression: str) -> None:
 
 def test_deep_value_exceeds_the_levels_of_json() -> None:
     """A limit of depth that an operator raised is no reason for an empty text."""
-    allocator = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(depth=500), "")
+    allocator = Run({}, Limits(depth=500), "")
     deep: list[object] = []
     for _ in range(300):
         deep = [deep]
