@@ -182,9 +182,8 @@ REFUSED = [
         "1:4 evaluate .params.a.b.c: .params.a.b is an integer, it has no field c",
     ),
     (
-        '{{ (getResourceCondition "A" .params).status }}',
-        '1:4 evaluate (getResourceCondition "A" .params).status: '
-        '(getResourceCondition "A" .params) has no field status',
+        '{{ (hasKey . "a").b }}',
+        '1:4 evaluate (hasKey . "a").b: (hasKey . "a") is a boolean, it has no field b',
     ),
     ('{{ ternary 1 2 "yes" }}', "1:4 call ternary: wants true or false to decide, got string"),
 ]
