@@ -163,6 +163,8 @@ def _check_flags(flags: _Flags) -> None:
         raise click.UsageError("--output json is for --validate: documents are printed as YAML")
     if (flags["blame"] or flags["explain"] is not None) and (flags["watch"] or flags["validate"]):
         raise click.UsageError("--blame and --explain are for documents that are printed once")
+    if flags["blame"] and flags["explain"] is not None:
+        raise click.UsageError("--blame is for documents, and --explain for one value of them")
     if flags["watch"] and STDIN in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
 

@@ -330,7 +330,7 @@ def _value_corrections(
     value = match["value"]
     if NAME_LINE.match(value):
         text = " " * _indentation(line) + value
-        yield _Correction(number, text, "it is a line of its own: leave the key before it out")
+        yield _Correction(number, text, "it is a line of its own below annotations, without a key")
     if _LEFT_BRACE.fullmatch(value):
         yield _Correction(number, match["key"] + value[:-1], "take the last } out")
     if _JSON_INSIDE.search(value) or not re.search(r"\w", value):

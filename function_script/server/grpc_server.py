@@ -21,7 +21,7 @@ from function_script.server import channel_args, rpc, sockets
 from function_script.server.admission import Admission
 from function_script.server.health_reflection import HealthAndReflection, reject
 from function_script.server.rpc import RpcError, RpcRequest, Status
-from function_script.wire.request import REMOTE_TAG
+from function_script.wire.request import IGNORED_FIELD, REMOTE_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -179,8 +179,8 @@ class GrpcServer:
                 future.set_result(outcome)
 
         if data.startswith(REMOTE_TAG):
-            # Behind any other field a client's texts are not read, nor is this one.
-            data = b"\x08\0" + data
+            # Behind any other field a client's texts are not read.
+            data = IGNORED_FIELD + data
         request = RpcRequest(data=data, seconds=seconds, traceparent=traceparent)
         cancel = self._handler.start(request, respond)
         try:

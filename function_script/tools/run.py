@@ -110,7 +110,9 @@ def run_package(
 
 
 def check_name(path: Path) -> None:
-    """Raise InputError for a file name that `test` does not recognize as a case."""
+    """Raise InputError for a name that `test` does not recognize, or of a case that is there."""
+    if path.exists():
+        raise InputError.of(f'cannot capture the request in "{path}": the file is there already')
     if not path.name.endswith(capture.SUFFIX):
         raise InputError.of(
             f'cannot capture the request in "{path}": it is not the name of a case',

@@ -35,6 +35,8 @@ _REQUIRED_SCHEMAS: Final = 9
 # A field of our own: the server's in front of a request, a client's elsewhere, and not read there.
 REMOTE_TEXTS: Final = 1000
 REMOTE_TAG: Final = varint(REMOTE_TEXTS << 3 | LENGTH)
+IGNORED_FIELD: Final = b"\x08\0"
+"""A number as the field ``meta``, which is a message: no reader takes it."""
 # The most that the server itself reads, while all its calls wait: fields of a message, and bytes of
 # a request whose parts come in pieces. No sound client sends more.
 _MAX_FIELDS: Final = 10_000

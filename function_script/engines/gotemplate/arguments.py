@@ -145,6 +145,8 @@ def _find_comparisons(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[
         if first and other:
             message = f"{part.function} cannot compare {first} with {other}"
             hint = unquote_number(part) or errors.Code.INCOMPATIBLE_TYPES.hint or ""
+            # A boolean has no conversion that is certain: no text but "true" is equal to true.
+            hint = "" if _COMPARED["boolean"] in {first, other} else hint
             yield Finding(part.position, len(part.function), message, hint)
 
 

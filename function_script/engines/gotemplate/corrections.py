@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from function_script.engines import habits
 from function_script.engines.gotemplate import errors
 from function_script.engines.gotemplate.syntax import parser
+from function_script.request.objects import ENVIRONMENT
 
 # A hint is read at a glance, and an event has room for a few.
 _MAX_CHARACTERS: Final = 120
@@ -677,15 +678,17 @@ SUBJECT_LAST: Final = frozenset(
 """Functions that take the text they work on last, where other languages have it first."""
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
 _NAME: Final = r"[A-Za-z_]\w*"
-# A key with a slash has dots of its own, and is the last part of a path.
-_HOLDERS: Final = ("annotations", "context", "labels", "matchLabels", "nodeSelector")
+# A key with a slash has dots of its own. It is the last part of a path, but in the context.
+_HOLDERS: Final = ("annotations", "labels", "matchLabels", "nodeSelector")
 _OWN_KEY: Final = "|".join(rf"(?<=\.{name})" for name in _HOLDERS)
+_SLASHED: Final = r"[\w-]+(?:\.[\w-]+)*/"
+_CONTEXT_KEY: Final = rf"(?:{re.escape(ENVIRONMENT)}|{_SLASHED}[\w-]+(?![\w.-]))"
 _TOKEN: Final = re.compile(
     "|".join(
         (
             r'(?P<string>"(?:[^"\\\n]|\\.)*"|`[^`]*`)',
             r"(?P<quoted>'(?:[^'\\\n]|\\.)*')",
-            rf"(?P<key>(?:{_OWN_KEY})\.[\w-]+(?:\.[\w-]+)*/[\w.-]+)",
+            rf"(?P<key>(?:{_OWN_KEY})\.{_SLASHED}[\w.-]+|(?<=\.context)\.{_CONTEXT_KEY})",
             rf"(?P<dashed>\.{_NAME}(?:-[A-Za-z_]\w*|-\d\w*[A-Za-z_]\w*)+)",
             rf"(?P<field>\.{_NAME})",
             rf"(?P<variable>(?:(?<![\w)\]])\.)?\${_NAME}|\$)",

@@ -37,15 +37,15 @@ class Code(Enum):
     FUNCTION_UNKNOWN = 4
     INCOMPATIBLE_TYPES = "convert one of the two: int, float64 or toString"
     INDEX_OF_NOTHING = "it is absent: check the path, or use dig with a default"
-    INDEX_OUT_OF_RANGE = "test the length first: {{ if gt (len .list) 2 }}"
+    INDEX_OUT_OF_RANGE = "test the length first: {{ if gt (len LIST) INDEX }}"
     KEY_NOT_A_TEXT = "keys are texts, and the map comes last: dig KEY … DEFAULT MAP"
     KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"
-    NOT_AN_INTEGER = "pipe it through int"
+    NOT_AN_INTEGER = "write (VALUE | int)"
     NOT_A_LIST = "list A B makes a list, keys MAP that of a map's keys, and print A B joins texts"
     NOT_A_COMMAND = "behind | comes a function, which gets what is before"
     NOT_A_METHOD = 5
-    NOT_A_STRING = "pipe it through toString"
+    NOT_A_STRING = "write (VALUE | toString)"
     NUMBER_OF_MAP = (
         "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1"
     )

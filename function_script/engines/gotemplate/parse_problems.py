@@ -187,9 +187,10 @@ _OUTSIDE_RANGE: Final = {
 def _syntax_hint(error: ParseError, source: str, position: int, settings: Settings) -> str | None:
     """Return the hint for a parser's error at a position."""
     name = error.subject
-    variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
+    names = {Code.VARIABLE_UNDEFINED, Code.FUNCTION_UNKNOWN}
+    variable = re.escape(name.lstrip("$")) if error.code in names else ""
     tag = re.search(rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b[^%]*%\}}", source[:position])
-    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and tag is not None:
+    if error.code in {*_OUTSIDE_BLOCKS, *names} and tag is not None:
         return f"{tag[0]} is a text here: {foreign_syntax.JINJA_TAG.hint}"
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:

@@ -275,6 +275,8 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return suggest(error.name, error.names, f"it has {field_names.listed(error.names)}")
     if error.index == 0 and site is not None and isinstance(site.node, nodes.Field):
         return _DOT_HINT
+    if error.code is Code.NOT_A_METHOD:
+        return "values have no methods: a function takes them as arguments"
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     # `title` begins each word with a capital letter, which is the same for one word.

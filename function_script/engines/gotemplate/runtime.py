@@ -63,17 +63,25 @@ def _member(value: object, name: str, index: int) -> object:
     raise errors.FieldError(text, name, index=index, kind=kind, names=names)
 
 
-def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
-    """Find the method that a field with arguments calls; None when there is no receiver."""
+def find_method(value: object, names: tuple[str, ...], missing: MissingKey) -> Method | None:
+    """Find the method that a field with arguments calls; None when there is no receiver.
+
+    ``names`` is the chain of fields that ends with the method; ``value`` has the last one.
+    """
+    index, name = len(names) - 1, names[-1]
     method = methods_of(value).get(name)
     if method is not None:
         return method
     if value is MISSING:
-        _value_below_missing(name, 0, missing)
+        _value_below_missing(name, index, missing)
         return None
     # A field that no value of this type has is the same error with arguments as without.
     if not isinstance(value, dict):
-        walk(value, (name,), missing)
+        try:
+            walk(value, (name,), missing)
+        except errors.FieldError as error:
+            error.index, error.code = index, errors.Code.NOT_A_METHOD
+            raise
     text = f"{name} is not a method but has arguments"
     raise errors.EvalError(text, errors.Code.NOT_A_METHOD)
 

@@ -17,6 +17,7 @@ from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import TokenList, line_at
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
+from function_script.request.objects import ENVIRONMENT
 
 # The index behind a tag's word and one more.
 _THIRD: Final = 2
@@ -31,6 +32,7 @@ _TAGS: Final = TAGS_ELSEWHERE.union(STATEMENTS) - {"raw", "endraw"}
 # Paths by dots to a label or an annotation with a slash, and with a dash in the last key.
 _QUOTED_KEYS: Final = (
     ("slash", re.compile(r"(?P<path>[\w.]+\.(?:labels|annotations))\.(?P<key>[\w.-]+/[\w.-]+)")),
+    ("slash", re.compile(rf"(?P<path>\bcontext)\.(?P<key>{re.escape(ENVIRONMENT)})\b")),
     ("dash", re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")),
 )
 _MARKS: Final = habits.marks("jinja")

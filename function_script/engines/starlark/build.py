@@ -124,7 +124,7 @@ class _Build:
         try:
             wrapped = wrap(frozen, self._limits)
         except starlark.StarlarkError as error:
-            raise errors.no_main(str(error), main) from error
+            raise errors.no_main(main) from error
         # Positions and excerpts refer to the text as it was parsed.
         main = self._sources[main.name]
         return Script(

@@ -156,7 +156,7 @@ def unloadable(
     return ProgramError(replace(problem, hint=hint or problem.hint))
 
 
-def no_main(text: str, main: Source) -> ProgramError:
+def no_main(main: Source) -> ProgramError:
     """Return the error of a script without ``main``."""
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
@@ -164,7 +164,7 @@ def no_main(text: str, main: Source) -> ProgramError:
     near = spelling.nearest("main", names) or next((n for n in _OTHER_MAINS if n in names), None)
     if near is not None and (match := re.search(rf"^def +{near}\b", main.text, re.MULTILINE)):
         span, hint = span_at(main, match.start(), len(match[0])), "write `def main(req):`"
-    message = f"{_RUN}: {interpreter.read(text).message}"
+    message = f"{_RUN}: the script must define main(req)"
     return ProgramError(Diagnostic(message=message, hint=hint).at(main, span))
 
 
@@ -196,7 +196,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     if problem.span is None and failure.code == "arguments":
         # The function of a resource, which is called when main has ended.
         problem = replace(problem, code=Code("program")).at(main, main_span(main))
-        if body := mistakes.find_body(main):
+        if body := mistakes.find_body(main, failure.arguments.get("parameter")):
             message = f"{_RUN}: {body.message}"
             problem = replace(problem, message=message, hint=body.hint).at(main, body.span)
     if not failure.is_absence:

@@ -198,9 +198,15 @@ def find_main_hint(source: Source) -> str | None:
     return next((each.hint for each in _find_in(source, _parameters, _no_result)), None)
 
 
-def find_body(source: Source) -> Finding | None:
-    """Return the function of a resource that cannot be called; None without one."""
-    return next(_find_in(source, _calls), None)
+def find_body(source: Source, parameter: str | None) -> Finding | None:
+    """Return the function of a resource that lacked a parameter; None if several have it."""
+    bodies = [
+        syntax.span_of(node, source)
+        for node in ast.walk(syntax.parse(source.text) or ast.Module([], []))
+        if isinstance(node, ast.Lambda) and parameter in {each.arg for each in node.args.args}
+    ]
+    findings = _find_in(source, _calls) if len(bodies) == 1 else ()
+    return next((each for each in findings if each.span == bodies[0]), None)
 
 
 def _find_in(source: Source, *rules: _Rule) -> Iterator[Finding]:

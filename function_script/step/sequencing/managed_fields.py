@@ -32,7 +32,10 @@ def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
         return None
     # The status is often the largest part, and never applied.
     whole = cast("Object", {key: deep_copy(resource[key]) for key in resource if key != "status"})
-    configuration = cast("Object", _select(whole, fields))
+    try:
+        configuration = cast("Object", _select(whole, fields))
+    except (ValueError, RecursionError):
+        return None
     remove_crossplane_metadata(configuration)
     return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
 
@@ -113,11 +116,13 @@ def _select(value: Value, fields: Object, own: Readable = None) -> Value:
 
 
 def _select_item(item: Value, index: int, fields: Object) -> Value:
-    """Return the parts of a list's item that a set of fields names; None if it has none of it."""
+    """Return the parts of a list's item that a set names, or None. Raises ValueError."""
     for key, below in fields.items():
         kind, _, text = key.partition(":")
         if kind == "k":
             keys = json.loads(text)
+            if not isinstance(keys, dict):
+                raise ValueError(f"{key} has no key fields")
             is_match = isinstance(item, dict) and all(item.get(name) == keys[name] for name in keys)
         elif kind == "v":
             is_match = bool(item == json.loads(text))

@@ -160,14 +160,13 @@ def _confine(function: FunctionReference) -> Runtime:
 
 def _choose(step: Step, index: FunctionIndex) -> Choice:
     """Return the choice for a step. Raises InputError for one that cannot run."""
-    function = _describe(step, index)
     is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
-    kinds = [kind for kind in _RUNTIMES if not (is_elsewhere and kind is Local)]
+    function = replace(_describe(step, index), is_elsewhere=is_elsewhere)
     try:
         choice = (
             _select_by_flag(function, index)
             or _select_by_annotation(function)
-            or _select_by_itself(function, kinds)
+            or _select_by_itself(function)
         )
     except InputError as error:
         (problem,) = error.diagnostics
@@ -252,9 +251,9 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(function: FunctionReference, kinds: Iterable[type[Runtime]]) -> Choice | None:
+def _select_by_itself(function: FunctionReference) -> Choice | None:
     """Return the first way that suits. Later ones are not judged, which may take time."""
-    for kind in kinds:
+    for kind in _RUNTIMES:
         suitability = kind.judge(function)
         if suitability.is_suitable:
             reason = suitability.reason

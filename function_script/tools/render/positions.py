@@ -137,8 +137,8 @@ class Positions:
         position. ``skips_passed``: steps that return the value as they get it are not run again,
         although they may have written it once more.
         """
-        is_status = resource is not None or path[:1] == ("status",)
-        if not is_status or not self._steps or not self._steps[-1].has(resource, path):
+        is_of_steps = resource is not None or path[:1] == ("status",)
+        if not is_of_steps or not self._steps or not self._steps[-1].has(resource, path):
             return None
         # Of two steps that write a value the later one has the last word.
         for step in reversed(self._steps):

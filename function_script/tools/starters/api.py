@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from function_script import documents
 from function_script.request.objects import MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
@@ -45,7 +46,8 @@ class Api:
     def substitutions(self) -> dict[str, str]:
         """Return the texts that take the place of the words in a starter's files."""
         return {
-            "KIND_NAME": self.kind,
+            # YAML reads some kinds as other values than texts, such as No.
+            "KIND_NAME": documents.to_yaml(self.kind).strip(),
             "PLURAL_NAME": self.plural,
             "GROUP_NAME": self.group,
             "VERSION_NAME": self.version,

@@ -14,6 +14,7 @@ LEAVINGS = [
     ("username: <nil>", "<nil> was written"),
     ("- <nil>", "<nil> was written"),
     ("tags: map[env:prod tier:gold]", "a map was written as Go prints it"),
+    ("zones: [map[name:a] map[name:b]]", "a map was written as Go prints it"),
     ('tags: "map[env:prod]"', "a map was written as Go prints it"),
     ("owner: [object Object]", "an object was written as JavaScript prints it"),
     ("size: { .spec.size }", "in one pair of braces"),

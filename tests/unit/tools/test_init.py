@@ -49,6 +49,8 @@ status:
 """
 EXAMPLES = {
     "types": EXAMPLE,
+    "texts-like-numbers": 'apiVersion: e.org/v1\nkind: "No"\n'
+    'metadata: {name: "1", namespace: "1"}\nspec: {"on": "y"}\n',
     "empty-spec": "apiVersion: e.org/v1\nkind: Thing\nmetadata: {name: demo}\nspec: {}\n",
     "no-namespace": "apiVersion: e.org/v1\nkind: XBox\nmetadata: {name: a}\nspec: {size: 1}\n",
     "legacy": "apiVersion: e.org/v1\nkind: XPolicy\nmetadata: {name: a}\n"
@@ -108,9 +110,9 @@ def test_quiet_tells_only_what_was_written(tmp_path: Path, run: Run) -> None:
     assert message.err == ""
 
 
-# One example in every language, the others in one of them.
-PROJECTS = [("types", language) for language in LANGUAGES]
-PROJECTS += list(zip(EXAMPLES, itertools.cycle(LANGUAGES), strict=False))[1:]
+# Two examples are in every language, the others in one of them.
+PROJECTS = [(name, each) for name in ("types", "texts-like-numbers") for each in LANGUAGES]
+PROJECTS += list(zip(EXAMPLES, itertools.cycle(LANGUAGES), strict=False))[2:]
 
 
 @pytest.mark.parametrize(("name", "language"), PROJECTS)

@@ -65,6 +65,13 @@ def test_case_is_whole_or_not_there(
     assert [each.name for each in tmp_path.iterdir()] == ["request.json"]
 
 
+def test_case_that_is_there_stays(tmp_path: Path, run: Run) -> None:
+    """Its author may have added to it."""
+    (case := tmp_path / "x.case.yaml").write_text("mine")
+    assert "the file is there already" in run("run", "--capture", case, stdin="{}", code=1).err
+    assert case.read_text() == "mine"
+
+
 def test_fatal_response_is_printed_and_fails(run: Run) -> None:
     """A pipeline that runs this notices, and still has the response to look at."""
     out, err = run("run", stdin=request(FATAL), code=1)

@@ -233,6 +233,9 @@ class PipelineCompiler:
             start, names = self.compile_variable(node), node.names[1:]
         else:
             start, names = self.compile_operand(node.start), node.names
+            if self.missing.refuses:
+                # Go's place is in the parentheses, where nothing is wrong.
+                self.at = node
             if start.from_pipeline:
                 start = self.leave_pipeline(start, Accepts.VALUES)
         if self.missing.refuses and start.origin is None:
@@ -275,7 +278,7 @@ class PipelineCompiler:
             arguments.append(self.check_value(final.copy(slot), "value").expression)
         site = Site(command.words[0], self.template, names[-1])
         call: Expression = expressions.CallMethod(
-            receiver.expression, names[-1], arguments, self.context.missing, start, site
+            receiver.expression, names, arguments, self.context.missing, start, site
         )
         return Value(call if first is None else expressions.Sequence(first, call), origin=origin)
 

@@ -287,14 +287,14 @@ class CallMethod(Expression):
     def __init__(  # noqa: PLR0913, PLR0917 # the parts of the call, and its two places
         self,
         receiver: Expression,
-        name: str,
+        names: tuple[str, ...],
         arguments: list[Expression],
         missing: MissingKey,
         start: Site,
         site: Site,
     ) -> None:
         self.receiver: Expression = receiver
-        self.name: str = name
+        self.names: tuple[str, ...] = names
         self.arguments: list[Expression] = arguments
         self.missing: MissingKey = missing
         self.start: Site = start
@@ -305,12 +305,12 @@ class CallMethod(Expression):
         receiver = self.receiver.evaluate(frame)
         frame.site = self.start
         # Go looks for the method first: an unknown one is the error, whatever its arguments do.
-        method = runtime.find_method(receiver, self.name, self.missing)
+        method = runtime.find_method(receiver, self.names, self.missing)
         if method is None:
             return _MISSING
         arguments = [argument.evaluate(frame) for argument in self.arguments]
         frame.site = self.site
-        return runtime.call_method(receiver, self.name, method, arguments)
+        return runtime.call_method(receiver, self.names[-1], method, arguments)
 
 
 class Include(Expression):

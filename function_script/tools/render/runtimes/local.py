@@ -35,6 +35,8 @@ class Local(model.Runtime):
     @classmethod
     def judge(cls, function: model.FunctionReference) -> model.Suitability:
         """Accept our packages, and inputs of our kinds, whatever their Function is called."""
+        if function.is_elsewhere:
+            return model.Suitability("", is_suitable=False)
         if function.repository == OURS:
             return model.Suitability("it is this function")
         if function.repository == _PEER:

@@ -72,7 +72,8 @@ class FunctionReference:
     """The function of a step, with the facts that decide how it runs.
 
     ``package`` is ``spec.package`` of its Function, or "" if no file names it, and ``own`` has that
-    Function's annotations. ``is_explicit``: the command line selects its runtime.
+    Function's annotations. ``is_explicit``: the command line selects its runtime. ``is_elsewhere``:
+    it is compared with what runs here, so that it runs elsewhere.
     """
 
     step: Step
@@ -80,6 +81,7 @@ class FunctionReference:
     package: str = ""
     own: Mapping[str, str] = field(default_factory=dict)
     is_explicit: bool = False
+    is_elsewhere: bool = False
 
     @property
     def annotations(self) -> dict[str, str]:

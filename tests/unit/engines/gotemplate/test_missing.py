@@ -181,6 +181,10 @@ REFUSED = [
         "{{ .params.a.b.c }}",
         "1:4 evaluate .params.a.b.c: .params.a.b is an integer, it has no field c",
     ),
+    (
+        '{{ (hasKey . "a").b }}',
+        '1:4 evaluate (hasKey . "a").b: (hasKey . "a") is a boolean, it has no field b',
+    ),
     ('{{ ternary 1 2 "yes" }}', "1:4 call ternary: wants true or false to decide, got string"),
 ]
 

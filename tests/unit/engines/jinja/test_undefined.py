@@ -101,6 +101,7 @@ PATHS = [
     ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
     ("{{ context['a/b'].c }}", 'context["a/b"] does not exist', "context is empty; where"),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
+    ("{{ context.apiextensions.crossplane.io/environment.a }}", "is undefined", 'io/environment"]'),
 ]
 M = "{% macro m(alpha, beta=1) %}{{ alpha }}{{ caller() if caller }}{% endmacro %}"
 CALLS = [

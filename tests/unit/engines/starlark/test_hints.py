@@ -133,3 +133,24 @@ def test_error_of_another_run_gives_no_hint() -> None:
     with pytest.raises(starlark_pyo3.StarlarkError):
         starlark_pyo3.eval(predeclared.module(), call, interpreter.GLOBALS)
     assert "there are no sets" in _hint("return set([1])")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [
+        ("lambda b: {}", "lambda a: {}", 7),
+        ("lambda a: {}", "lambda a: {}", 3),
+        ("lambda a: {}", "build", 3),
+        ("lambda: get_xr()", "lambda a: {}", 7),
+    ],
+)
+def test_function_of_a_resource_that_failed_is_the_one_that_ran(
+    first: str, second: str, line: int
+) -> None:
+    """Where it is unclear which one that was, main is the place."""
+    build = "def build(a):\n    return {}\n"
+    body = f'if not req:\n        rsp.resource("x", {first})\n    rsp.resource("y", {second})'
+    text = f"{build}def main(req):\n    rsp = response()\n    {body}\n    return rsp\n"
+    span = programs.problem(starlark, programs.script(text)).span
+    assert span is not None
+    assert span.line == line

@@ -4,8 +4,7 @@ import pytest
 import starlark
 from support.timing import taking_less
 
-from function_script.engines.starlark import build, interpreter, predeclared
-from function_script.request.limits import Limits
+from function_script.engines.starlark import interpreter, predeclared
 
 # An expression or lines, and what their error is: the code and the arguments.
 ERRORS = (
@@ -84,7 +83,7 @@ ERRORS = (
     ("load('a')", "load", {}),
 )
 # Met by the tests of limits: `time-is-up` of the catalogue, and requests that are nested deeply.
-ELSEWHERE = {"main", "time", "nested"}
+ELSEWHERE = {"time", "nested"}
 
 
 def error_of(text: str) -> interpreter.Failure:
@@ -112,13 +111,6 @@ def test_error_has_its_code_and_arguments(text: str, code: str, arguments: dict[
 def test_long_text_is_read_in_no_time(text: str, word: str) -> None:
     with taking_less(0.03):
         interpreter.read("error: " + text.replace("{}", word * 20_000))
-
-
-def test_script_without_main_has_its_code() -> None:
-    module = starlark.Module()
-    with pytest.raises(starlark.StarlarkError) as caught:
-        build.wrap(module.freeze(), Limits())
-    assert interpreter.read(str(caught.value)).code == "main"
 
 
 def test_row_without_an_error_is_not_there() -> None:

@@ -70,6 +70,13 @@ def test_script_that_was_built_obeys_the_limits_of_each_run() -> None:
                 starlark.evaluate(program, programs.scope(), limits)
 
 
+def test_main_that_a_module_lacks_is_its_own() -> None:
+    """The script has a main, and loads another one."""
+    program = _program('load("a.star", m = "main")\ndef main(req):\n    return {}\n', a="x = 1\n")
+    with pytest.raises(ProgramError, match='module has no symbol "main"'):
+        starlark.evaluate(program, programs.scope(), LIMITS)
+
+
 def test_failed_builds_are_not_kept() -> None:
     """An error is found anew each time: it may have been the fault of a limit."""
     program = _program("for i in range(1 << 30):\n    pass\n")

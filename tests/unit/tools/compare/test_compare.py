@@ -396,7 +396,7 @@ spec: {package: "localhost:1/example/function-go-templating:v0.11.0"}
 FAULTS = {
     "no function": ("functions.yaml", None, "nothing says how function"),
     "package without a network": ("functions.yaml", PACKAGE, "cannot"),
-    "no server": ("functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step"),
+    "no server": ("functions.yaml", FUNCTIONS.format(address="localhost:1"), "templating=…"),
     "no XR": ("xr.yaml", None, "no XR is at hand"),
     "Crossplane 1": ("composition.yaml", LEGACY, "which only Crossplane 1 runs"),
     "other function before": ("composition.yaml", BEFORE, "function-of-somebody-else"),

@@ -102,10 +102,18 @@ def test_new_item_with_an_unknown_key_is_unknown(plan: Plan) -> None:
     assert 'unknown: an item of "spec.rules" has no key that is known' in printed
 
 
-@pytest.mark.parametrize("key", ["k:{", "k:1", "v:", 'k:{"a":' + "[" * 5_000])
+@pytest.mark.parametrize("key", ["k:{", "k:1", "v:", 'k:{"a":NaN}', 'k:{"a":' + "[" * 5_000])
 def test_item_that_cannot_be_read_makes_its_xr_unknown(plan: Plan, key: str) -> None:
     plan.change(("size: 1\n", f"size: 1\n{RULES}"))
     assert 'unknown: its managedFields have an item "' in plan(xr(count=1), live({key: ITEM}))
+
+
+@pytest.mark.parametrize("key", ["k:{", "k:1", 'k:{"name":' + "[" * 5_000, "v:" + "1" * 5_000])
+def test_own_item_that_cannot_be_read_is_no_drift(plan: Plan, key: str) -> None:
+    """Nothing is known of its object, and the other XR is planned."""
+    plan.change(("size: 1", "size: 1"))
+    rows = plan.find_rows(xr(count=1), live(own={"f:rules": {key: ITEM}}), xr("other", count=0))
+    assert [(row["verdict"], row["drift"]) for row in rows] == [("unchanged", [])] * 2
 
 
 def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:

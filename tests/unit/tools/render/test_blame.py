@@ -232,6 +232,6 @@ def test_explain_of_what_is_not_there(target: str, error: str, run: Run) -> None
     assert f'error: cannot explain "{target}": {error}' in err
 
 
-@pytest.mark.parametrize("flag", ["--watch", "--validate"])
-def test_blame_is_for_documents_that_are_printed(flag: str, run: Run) -> None:
-    run("render", "--blame", flag, code=2)
+@pytest.mark.parametrize("flags", ["--watch", "--validate", "--explain x"])
+def test_blame_is_for_documents_that_are_printed(flags: str, run: Run) -> None:
+    run("render", "--blame", *flags.split(), code=2)

@@ -148,6 +148,14 @@ def test_example_needs_a_kind(project: Path) -> None:
         build(project, project / "ci.yaml")
 
 
+def test_package_is_no_output_of_the_command(
+    project: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    monkeypatch.chdir(project)
+    assert 'cannot write the package to "-"' in run("package", "build", "-o", "-", code=1).err
+    assert not Path("-").exists()
+
+
 def test_directory_with_the_metadata_is_found(
     project: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
