@@ -100,7 +100,16 @@ TABLE: Final = (
         "all replicas are available",
     ),
     _row("apps", "ControllerRevision"),
-    _row("batch", "Job", "condition Complete"),
+    Row(
+        "batch",
+        "Job",
+        checks.all_of(
+            # The reason of a Job that has failed for good is that, and not what it lacks.
+            checks.when(checks.condition("Failed"), checks.condition("Failed", "False")),
+            checks.condition("Complete"),
+        ),
+        "the condition `Complete` is True",
+    ),
     _row("batch", "CronJob"),
     Row(
         "autoscaling",

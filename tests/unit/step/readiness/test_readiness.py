@@ -175,6 +175,15 @@ def test_reason_is_told_and_the_message_is_not() -> None:
     assert verdict.why == "has Ready=False: Creating"
 
 
+def test_job_that_failed_is_not_awaited() -> None:
+    """It gets no other condition."""
+    condition = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}
+    verdict = judge(build_object("batch/v1", "Job", status={"conditions": [condition]}))
+    assert verdict.why == "has Failed=True: BackoffLimitExceeded"
+    verdict = judge(build_object("batch/v1", "Job", **status("Failed=False")))
+    assert verdict.why == "has no condition Complete yet"
+
+
 RULES = [
     ("Exists", True),
     ("Never", False),
