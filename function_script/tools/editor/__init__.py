@@ -15,7 +15,7 @@ from function_script.request.values import Object
 from function_script.texts.source import Source
 from function_script.tools import manifests
 from function_script.tools.editor import schema
-from function_script.tools.project import Project
+from function_script.tools.project import create
 
 SCHEMA: Final = ".vscode/function-script.schema.json"
 SNIPPETS: Final = ".vscode/function-script.code-snippets"
@@ -40,7 +40,7 @@ def write(directory: Path) -> list[Path]:
     texts = build()
     if os.path.lexists(directory / SETTINGS):
         del texts[SETTINGS]
-    project = Project([directory])
+    project = create(directory)
     for name, text in texts.items():
         project.write(directory / name, text.encode(), makes_parents=True)
     return [directory / name for name in texts]

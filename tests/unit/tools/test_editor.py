@@ -178,11 +178,6 @@ def test_files_are_where_editors_look(tmp_path: Path, run: Run) -> None:
     assert "def get_xr(" in (tmp_path / "typings/__builtins__.pyi").read_text()
 
 
-def test_directory_that_is_not_there_is_an_error(tmp_path: Path, run: Run) -> None:
-    assert "no such file or directory" in run("editor", tmp_path / "slip", code=1).err
-    assert [*tmp_path.iterdir()] == []
-
-
 def test_settings_of_the_user_are_kept(tmp_path: Path, run: Run) -> None:
     run("editor", tmp_path)
     for name in (editor.SETTINGS, editor.SCHEMA):
