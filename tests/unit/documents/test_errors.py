@@ -93,6 +93,8 @@ MISTAKES = [
     ("a: b\n  c: d", 2, "mapping values are not allowed", "indentation"),
     ("a: @b", 1, "cannot start any token", "begins with '@'"),
     ("a: `b`", 1, "cannot start any token", "begins with '`'"),
+    (r'a: "\d+"', 1, "found unknown escape character", r"begins an escape: write \\"),
+    (r'a: "C:\users"', 1, "did not find expected hexdecimal", r"begins an escape: write \\"),
     ("a: *.example.org", 1, "scanning an alias", "quote a value that begins with"),
     ("a: *all", 1, "the alias *all has no anchor &all before it", 'begins with "*"'),
     ("a:\n  b: 1\n c: 2", 3, "did not find expected", "same column"),

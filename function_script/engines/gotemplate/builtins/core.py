@@ -253,10 +253,12 @@ _HTML: Final = str.maketrans(
 def js(run: Run, *arguments: object) -> str:
     """The text, escaped for JavaScript."""
     text = _printed(run, arguments).translate(_JS)
-    if text.isascii():
-        return text
+    # To Go, a byte of no character is the printable U+FFFD.
     return "".join(
-        each if each.isascii() or each.isprintable() else f"\\u{ord(each):04X}" for each in text
+        each
+        if each.isascii() or each.isprintable() or values.is_broken(each)
+        else f"\\u{ord(each):04X}"
+        for each in text
     )
 
 

@@ -157,3 +157,7 @@ _YEAR = "the year is out of range, which is 0 to 9999"
 def test_expression_that_has_no_value_here_is_an_error(expression: str, error: str) -> None:
     with pytest.raises(GoFailure, match=re.escape(error)):
         render_text(f"{{{{ {expression} }}}}", {})
+
+
+def test_bytes_of_no_character_stay_in_javascript() -> None:
+    assert render_text(r'{{ js "<\xff" | b64enc }}', {}) == "XHUwMDND/w=="
