@@ -254,12 +254,12 @@ def js(run: Run, *arguments: object) -> str:
     """The text, escaped for JavaScript."""
     text = _printed(run, arguments).translate(_JS)
     # To Go, a byte of no character is the printable U+FFFD.
-    return "".join(
-        each
-        if each.isascii() or each.isprintable() or values.is_broken(each)
-        else f"\\u{ord(each):04X}"
-        for each in text
-    )
+    escapes = {
+        ord(each): f"\\u{ord(each):04X}"
+        for each in set(text)
+        if not (each.isascii() or each.isprintable() or values.is_broken(each))
+    }
+    return text.translate(escapes)
 
 
 _JS: Final = str.maketrans(
