@@ -333,9 +333,6 @@ def _value_corrections(
         yield _Correction(number, text, "it is a line of its own below annotations, without a key")
     if _LEFT_BRACE.fullmatch(value):
         yield _Correction(number, match["key"] + value[:-1], "take the last } out")
-    if "while parsing a quoted scalar" in message:
-        hint = r"in double quotes \ begins an escape: write \\"
-        yield _Correction(number, match["key"] + value.replace("\\", r"\\"), hint)
     if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
@@ -345,6 +342,8 @@ def _value_corrections(
         hint = f"quote a value that begins with {line[column]!r}"
     elif "alias" in message or "anchor" in message:
         hint = 'quote a value that begins with "*" or "&"'
+    elif "while parsing a quoted scalar" in message:
+        hint = r"in double quotes \ begins an escape: write \\"
     elif value[0] in "\"'":
         hint = "a text ends at its second quote: put one pair of quotes around all of it"
     else:

@@ -312,8 +312,7 @@ def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] |
         except YamlError as error:
             if warnings is None:
                 raise
-            consequence = "Crossplane drops all labels of this object"
-            warnings.append(error.with_consequence(consequence))
+            warnings.append(error.with_consequence("Crossplane drops all labels of this object"))
 
 
 def _check_strings(value: Value, name: str, text: str) -> None:
