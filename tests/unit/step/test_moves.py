@@ -150,6 +150,21 @@ def test_return_to_the_first_name_in_an_earlier_step_returns_usages_of_a_later_o
     assert not core.deleted
 
 
+@pytest.mark.parametrize("names", [["old", "new"], ["new"], ["older", "old", "new"]])
+def test_rollback_with_moved_from_keeps_the_object_whatever_its_first_name(
+    names: list[str],
+) -> None:
+    core = Core()
+    for at, name in enumerate(names):
+        old_name = names[at - 1] if at else None
+        core.pipeline = [builders.jinja(document(name, moved_from=old_name or "none"))]
+        core.run(1.0)
+    core.pipeline = [builders.jinja(document("old", moved_from="new"))]
+    core.run(1.0)
+    assert len(core.created) == 1
+    assert not core.deleted
+
+
 def test_deferred_resource_is_moved() -> None:
     """What waits for a value has no old name in the response; its object must not be deleted."""
     waiting = document(
