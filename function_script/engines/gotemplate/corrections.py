@@ -374,7 +374,7 @@ class _Expression:
                 return _Term(f"{left.text} {right.argument}", "text", is_call=True)
             return self._call("print", left, right)
         # `eq .a "b" or "c"` means another comparison, and the text is always true.
-        is_cut = left.type == "boolean" != right.type and right.is_literal
+        is_cut = function == "or" and left.type == "boolean" != right.type and right.is_literal
         if is_cut or ("text" in types and function in _ARITHMETIC):
             raise _UnreadableError
         if operator == "+" and "number" not in types:

@@ -160,7 +160,7 @@ def _unknown_name(
 ) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    otherwise = (
+    otherwise: str | None = (
         "nothing sets this name; the request's parts are observed, desired, context and others"
     )
     spec = roots.get("spec")
