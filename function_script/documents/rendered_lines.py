@@ -163,12 +163,13 @@ class Rendering:
         is_expression = index >= 0 and self._pieces[index].expression is not None
         return self._pieces[index] if is_expression else None
 
-    def find_printed_line(self, line: int) -> str:
-        """Return a line (from 1) that one expression wrote, without its indentation; else ""."""
+    def find_printed_line(self, line: int) -> tuple[str, str]:
+        """Return a line (from 1), without its indentation, and the value that has it; else ""."""
         start = self._offset(line)
         text = self._text[start : self._line_end(start)]
         piece = self.find_expression(start + len(text) - len(text.lstrip()))
-        return text.strip() if piece is not None and text.strip() in piece.text else ""
+        is_of_value = piece is not None and text.strip() in piece.text
+        return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
 
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
@@ -290,6 +291,9 @@ class Rendering:
         expression = piece.expression or ""
         end = at + len(value)
         if "\n" not in value.lstrip("\n") or value[0] == "\n" or self._rest(end).strip():
+            return
+        if value.startswith(("map[", "[map[")):
+            # A map as Go prints it is no text that can be indented.
             return
         prefix = self._prefix(at)
         lead = _LEAD.match(prefix)

@@ -189,9 +189,10 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
     name = error.subject
     names = {Code.VARIABLE_UNDEFINED, Code.FUNCTION_UNKNOWN}
     variable = re.escape(name.lstrip("$")) if error.code in names else ""
-    tag = re.search(rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b[^%]*%\}}", source[:position])
+    tags = re.findall(r"\{%-? *(?:for|if|set)\b[^%]*%\}", source[:position])
+    tag = next((each for each in tags if re.search(rf"\b{variable}\b", each)), None)
     if error.code in {*_OUTSIDE_BLOCKS, *names} and tag is not None:
-        return f"{tag[0]} is a text here: {foreign_syntax.JINJA_TAG.hint}"
+        return f"{tag} is a text here: {foreign_syntax.JINJA_TAG.hint}"
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.FUNCTION_UNKNOWN:

@@ -120,7 +120,7 @@ class Run:
     def log(self, line: str) -> None:
         """Write one line to stderr, until the run's share of the log is used up."""
         if not self.is_replay:
-            # The kernel counts bytes, and refuses all of a write that goes beyond its limit.
+            # The kernel counts bytes: one more than its limit would fail the run.
             data = line.replace("\n", "\\n").encode("utf-8", "replace") + b"\n"
             part = data[: _MAX_LOG_BYTES - self._logged_bytes]
             self._logged_bytes += len(part)

@@ -179,8 +179,8 @@ class Positions:
         if self._origin is None:
             return None
         step_input = self._origin.input_of(step)
-        declared = step_inputs.find_requirements(step_input.entry)
-        paths = (path for path, each in declared if each == name)
+        requirements = step_inputs.find_requirements(step_input.entry)
+        paths = (path for path, each in requirements if each == name)
         return step_input.document.span((*step_input.path[:-1], *next(paths, ())))
 
     def show_value(self, problem: Diagnostic, resource: str | None, path: Path) -> Diagnostic:

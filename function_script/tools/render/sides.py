@@ -52,9 +52,8 @@ class Side:
 
     def describe(self, failure: PipelineError) -> str:
         """Return a FATAL result on one line, with its positions in the files."""
-        problems = failure.diagnostics
-        located = self.origin.locate(failure.step, problems) if self.origin else problems
-        return diagnostics.to_line(located)
+        origin, problems = self.origin, failure.diagnostics
+        return diagnostics.to_line(origin.locate(failure.step, problems) if origin else problems)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

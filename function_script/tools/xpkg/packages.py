@@ -68,7 +68,7 @@ def build(
             platform = images.platform(image.config).replace("/", "-")
             name = f"{output.stem}-{platform}{output.suffix}"
             path = output if len(bases) == 1 else output.with_name(name)
-            if path == Path("-"):
+            if output == Path("-"):
                 raise InputError.of('cannot write the package to "-": it needs the name of a file')
             if path.resolve() in inputs:
                 raise InputError.of(f'cannot write "{path}": the package is built of it')

@@ -235,3 +235,16 @@ def test_lines_of_a_large_text_are_explained_in_linear_time(language: str, body:
     with taking_less(1.5):
         messages = [result.message for result in results(language, body)]
     assert not [message for message in messages if "CPU time" in message]
+
+
+def test_map_as_go_prints_it_is_not_indented() -> None:
+    (result,) = results("go", '  k: {{ dict "a" "\\nb: 1\\nc: x" }}')
+    assert "nindent" not in result.message
+
+
+def test_object_in_a_printed_value_needs_no_separator() -> None:
+    """A whole request has the template in it; an object of one value needs a separator."""
+    (printed,) = results("go", '  k: 1\n{{ "a: b\\napiVersion: v1" }}')
+    (object_,) = results("go", '  k: 1\n{{ "apiVersion: v1" }}')
+    assert "duplicate key 'apiVersion'" in printed.message
+    assert ['a line "---"' in each.message for each in (printed, object_)] == [False, True]

@@ -1,7 +1,7 @@
 """sprig's encodings and checksums: ``b64enc``, ``b64dec``, ``sha256sum``.
 
-The value of a text that cannot be decoded is the error's text, as in Go; it names the first byte
-that is wrong.
+The value of a text that cannot be decoded is the error's text, as in Go. It counts the bytes that
+are right, without line breaks; Go may name another place.
 """
 
 import base64

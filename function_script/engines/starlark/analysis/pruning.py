@@ -309,7 +309,7 @@ class _Analysis:
         """Bind the function's parameters to the arguments; those that match none leak."""
         is_spread = False
         positional = syntax.positional_of(function)
-        named = {*positional, *(each.arg for each in function.args.kwonlyargs)}
+        parameters = {*positional, *(each.arg for each in function.args.kwonlyargs)}
         for index, argument in enumerate(call.args):
             # Behind a list that is spread, the positions of arguments are not known.
             is_spread = is_spread or isinstance(argument, ast.Starred)
@@ -318,7 +318,7 @@ class _Analysis:
             else:
                 self.flow(positional[index], self._visit(argument))
         for keyword in call.keywords:
-            if keyword.arg is not None and keyword.arg in named:
+            if keyword.arg is not None and keyword.arg in parameters:
                 self.flow(keyword.arg, self._visit(keyword.value))
             else:
                 self._leak(keyword.value)

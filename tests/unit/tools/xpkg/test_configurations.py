@@ -152,8 +152,15 @@ def test_package_is_no_output_of_the_command(
     project: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.chdir(project)
-    assert 'cannot write the package to "-"' in run("package", "build", "-o", "-", code=1).err
-    assert not Path("-").exists()
+    flags: list[str] = []
+    for name in ("amd64", "arm64"):
+        image = images.Image(config={**images.EMPTY.config, "architecture": name})
+        Path(f"{name}.tar").write_bytes(images.to_docker_archive(image))
+        flags += ["--runtime-image", f"{name}.tar"]
+    for each in ([], flags):
+        err = run("package", "build", "-o", "-", *each, code=1).err
+        assert 'cannot write the package to "-"' in err
+    assert not [*Path().glob("-*")]
 
 
 def test_directory_with_the_metadata_is_found(
