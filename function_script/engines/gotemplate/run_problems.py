@@ -188,7 +188,7 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
     if site is not None and isinstance(site.node, nodes.Field):
         before = loaded.origins[site.template].text[: site.node.position]
         if before.rstrip().endswith("|"):
-            return str(Code.NOT_A_COMMAND.value)
+            return Code.NOT_A_COMMAND.hint
     if isinstance(error, errors.FieldError):
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):

@@ -80,7 +80,7 @@ CHECKED = (
     ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
     ("{{ print .params.nothing }}", "say what to write instead"),
-    ("{{ print .params | .a.b }}", "behind | comes a function"),
+    ("{{ print 1 | .params.absent }}", "behind | comes a function"),
     ('{{ define "x" }}{{ .a }}{{ end }}{{ include "x" nil }}', '{{ include "x" . }}'),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
 )
