@@ -190,7 +190,7 @@ def _increment(site: _Site) -> Finding | None:
     is_end = site.at(0).kind == "newline" or site.text_at(0) in {";", ")"}
     if is_end and one.text == two.text and one.text in {"+", "-"} and one.end == two.offset:
         target = site.text[site.first().offset : one.offset].rstrip()
-        if re.fullmatch(r"[A-Za-z_][\w.]*(?:\[[^=\n]*\])*", target):
+        if re.fullmatch(r"[A-Za-z_][\w.]*(?:\[[^=\n]*\])?", target):
             return site.hint(f"write `{target} {one.text}= 1`", one, 2)
     return None
 
