@@ -306,8 +306,8 @@ class Rendering:
             if not _KEY.fullmatch(prefix) or prefix[-1] != " " or not _is_collection(lines):
                 return
             width += 2
-        elif self._is_below_key(at - width, width) and not lines[0].startswith("- "):
-            width += 2
+        elif (key := self._width_of_key_above(at - width)) >= width and lines[0][:2] != "- ":
+            width = key + 2
         elif piece.filter_form == JINJA_FILTER:
             name = "indent"
         margin = " " * width
@@ -350,11 +350,11 @@ class Rendering:
             hint = f"leave out the quotes around it{indent}; as a text it is {text}"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
-    def _is_below_key(self, offset: int, width: int) -> bool:
-        """Report whether the line above an offset is a key of this indentation without a value."""
+    def _width_of_key_above(self, offset: int) -> int:
+        """Return the indentation of the key without a value above an offset; -1 for other lines."""
         above = self._text[:offset].rstrip().rpartition("\n")[2]
-        key = _KEY.fullmatch(above)
-        return key is not None and above.endswith(":") and len(above) - len(above.lstrip()) == width
+        is_key = _KEY.fullmatch(above) and above.endswith(":")
+        return len(above) - len(above.lstrip()) if is_key else -1
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if there is none."""

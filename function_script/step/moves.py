@@ -51,7 +51,8 @@ def build_view(request: wire.Request) -> View:
     for state in states:
         for old, resource in state.resources.items():
             new = _moved_to(resource)
-            if not new or new == old:
+            # A Usage moves with its two resources, whatever it remembers.
+            if not new or new == old or _read_usage(old) is not None:
                 continue
             # Another object has that name: one that was moved to it, or one of its own.
             other = old_names.get(new, new if new in observed or new in desired else old)

@@ -373,7 +373,9 @@ class _Expression:
             if left.is_call and left.text.startswith("print "):
                 return _Term(f"{left.text} {right.argument}", "text", is_call=True)
             return self._call("print", left, right)
-        if "text" in types and function in _ARITHMETIC:
+        # `eq .a "b" or "c"` means another comparison, and the text is always true.
+        is_cut = function == "or" and left.type == "boolean" != right.type and right.is_literal
+        if is_cut or ("text" in types and function in _ARITHMETIC):
             raise _UnreadableError
         if operator == "+" and "number" not in types:
             # Two numbers, two texts or two lists.

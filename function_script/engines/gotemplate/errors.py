@@ -23,7 +23,7 @@ class Code(Enum):
     BAD_CONSTRAINT = 'write a constraint such as ">= 1.2, < 2"'
     BAD_ESCAPE = "write two backslashes for one, or the text in backquotes"
     BAD_PATTERN = r"write \\ before a character that is meant as such, in a text with backquotes"
-    BAD_VERSION = "a version is three numbers with dots: 1.2.3"
+    BAD_VERSION = "a version is three numbers with dots, 1.2.3; semverCompare takes it last"
     BLOCK_UNCLOSED = 2
     CHARACTER_UNCLOSED = "a text is in double quotes"
     COMMENT_NOT_ALONE = "a comment is alone in its action"
@@ -42,7 +42,7 @@ class Code(Enum):
     KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"
     NOT_AN_INTEGER = "write (VALUE | int)"
-    NOT_A_LIST = "list A B makes a list, keys MAP that of a map's keys, and print A B joins texts"
+    NOT_A_LIST = "a list is list A B, keys MAP or splitList SEPARATOR TEXT; print A B joins texts"
     NOT_A_COMMAND = "behind | comes a function, which gets what is before"
     NOT_A_METHOD = 5
     NOT_A_STRING = "write (VALUE | toString)"

@@ -185,6 +185,10 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
         return f'give it the value that it reads: {{{{ {keyword} "{name}" . }}}}'
     if isinstance(error, errors.LimitExceededError):
         return error.hint
+    if site is not None and isinstance(site.node, nodes.Field):
+        before = loaded.origins[site.template].text[: site.node.position]
+        if before.rstrip().endswith("|"):
+            return Code.NOT_A_COMMAND.hint
     if isinstance(error, errors.FieldError):
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):

@@ -160,7 +160,7 @@ def _unknown_name(
 ) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    otherwise = (
+    otherwise: str | None = (
         "nothing sets this name; the request's parts are observed, desired, context and others"
     )
     spec = roots.get("spec")
@@ -170,10 +170,10 @@ def _unknown_name(
     template = _without_long_lines(template)
     # A function is meant where it is called.
     others = () if f"{name}(" in statement else functions.FUNCTIONS
-    names = (
-        *(each for each in functions.NAMES if each not in others),
-        *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template),
-    )
+    own = re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template)
+    # A name that is set in another scope, as in `{% set n = n + 1 %}` in a loop.
+    otherwise = None if name in own else otherwise
+    names = (*(each for each in functions.NAMES if each not in others), *({*own} - {name}))
     hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 

@@ -297,8 +297,9 @@ def _add_hint(left: object, right: object) -> str | None:
 def _convert_hint(left: object, right: object) -> str | None:
     """Return the hint for a number beside a text."""
     for number, text in ((left, right), (right, left)):
-        if is_number(number) and isinstance(text, str):
-            return "a number and a text: convert the text with `| int`, or write it without quotes"
+        if is_number(number) and isinstance(text, str) and text.replace(".", "", 1).isdigit():
+            words = f"`| {'float' if '.' in text else 'int'}`, or write it without quotes"
+            return f"a number and a text: convert the text with {words}"
     return None
 
 

@@ -119,7 +119,7 @@ def _hint_for_text(
     positional, _ = syntax.arguments_of(call)
     lead = "" if isinstance(wrong.at, int) else f"{wrong.at} = "
     word = text.strip('"')
-    # Of several arguments, another one may be the resource.
+    # Of several arguments, another one may be the resource, or each an item of the list.
     if wrong.parameter.name == "resource" and len(positional) == 1:
         return f"write get_observed(req, {text})"
     match types:
@@ -128,7 +128,7 @@ def _hint_for_text(
             return f"write {to_source(call.func)}({{{text}: {to_source(positional[1])}}})"
         case ["object", "function"] if "apiVersion:" in word:
             return "from_yaml(text) reads an object"
-        case ["list"]:
+        case ["list"] if wrong.at not in range(len(positional) - 1):
             items = re.sub(r"[,;] *", '", "', text)
             return f"write {lead}[{items}]"
         case ["integer"] if text == word or word.isdigit():

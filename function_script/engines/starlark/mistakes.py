@@ -815,7 +815,9 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     kinds = habits.of_name(is_called=is_called)
     # A function is meant where it is called.
     functions = (*signatures.functions(), *signatures.BUILTINS) if is_called else ()
-    candidates = (*functions, *names)
+    # A type resembles a variable by chance: `rsp: Response = response()`.
+    is_type = any(getattr(n, "annotation", None) is script.node for n in ast.walk(script.tree))
+    candidates = () if is_type else (*functions, *names)
     yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
 
 

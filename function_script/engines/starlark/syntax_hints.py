@@ -185,12 +185,13 @@ def _stars(site: _Site) -> Finding | None:
 
 @_RULES.add
 def _increment(site: _Site) -> Finding | None:
-    """Recognise ``i++`` and ``i--``."""
+    """Recognise ``i++`` and ``i--``, as statements."""
     one, two = site.at(-2), site.at(-1)
     is_end = site.at(0).kind == "newline" or site.text_at(0) in {";", ")"}
     if is_end and one.text == two.text and one.text in {"+", "-"} and one.end == two.offset:
-        name = site.text_at(-3)
-        return site.hint(f"write `{name} {one.text}= 1`", one, 2)
+        target = site.text[site.first().offset : one.offset].rstrip()
+        if re.fullmatch(r"[A-Za-z_][\w.]*(?:\[[^=\n]*\])?", target):
+            return site.hint(f"write `{target} {one.text}= 1`", one, 2)
     return None
 
 

@@ -167,9 +167,10 @@ def has_value(value: Readable) -> bool:
 
 
 def _to_yaml(value: Readable) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)
+    """Write a value as a rule has it: a text that reads as another value is in quotes."""
+    if isinstance(value, str) and _parse_value(value) == value:
+        return value
+    return json.dumps(value)
 
 
 def _is_stale(resource: Resource, observed_generation: Readable) -> bool:

@@ -31,6 +31,10 @@ INVALID = {
         jinja("apiVersion: example.org/v2\nkind: XThing\nstatus: {}\n"),
         "has the XR's kind but not its apiVersion example.org/v1",
     ),
+    "annotations of misspelt metadata": (
+        jinja(POD.replace("metadata", "metadta")),
+        f'metadta.annotations["{NAME_KEY}"]: this names no composed resource',
+    ),
     "a name twice on one line": (jinja(2 * POD), 'resource name "a" is used twice'),
     "unknown field": (
         returning({"desird": {}}),

@@ -29,6 +29,12 @@ def results(language: str, body: str) -> list[pb.Result]:
 ERRORS = [
     ("jinja", "  k: {{ params.map | to_yaml }}", "7:9", "{{ params.map | to_yaml | nindent(4) }}"),
     ("jinja", "  {{ params.list | to_yaml }}", "7:6", "{{ params.list | to_yaml | indent(2) }}"),
+    (
+        "jinja",
+        "  k:\n{{ params.map | to_yaml | indent(4) }}",
+        "8:4",
+        "{{- params.map | to_yaml | nindent(4) }}",
+    ),
     ("jinja", "  k: {{ params.star }}", "7:9", "write {{ params.star | quote }}"),
     (
         "jinja",

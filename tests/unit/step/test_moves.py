@@ -127,6 +127,44 @@ def test_later_step_sees_the_new_name() -> None:
     assert resource["spec"] == {"observed": ["new", "other"], "desired": ["new"]}
 
 
+def test_return_to_the_first_name_in_an_earlier_step_returns_usages_of_a_later_one() -> None:
+    """A rollback: an earlier Composition composes the object under the name that it had first."""
+
+    def pipeline(name: str, old_name: str = "") -> list[Object]:
+        user = document("user", depends_on=name)
+        return [
+            builders.jinja(document(name, moved_from=old_name) if old_name else document(name)),
+            builders.jinja(user, usages={}),
+        ]
+
+    core = Core(pipeline=pipeline("old"))
+    status: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
+    for following in (pipeline("old"), pipeline("new", "old"), pipeline("old"), pipeline("old")):
+        core.pipeline = following
+        core.run(30.0)
+        core.provide(status, {})
+        core.run(30.0)
+        assert not core.warnings()
+        assert not [event for event in core.events if event.kind == "Fatal"], core.events
+    assert sorted(core.resources) == ["old", "usage:user:old", "user"]
+    assert not core.deleted
+
+
+@pytest.mark.parametrize("names", [["old", "new"], ["new"], ["older", "old", "new"]])
+def test_rollback_with_moved_from_keeps_the_object_whatever_its_first_name(
+    names: list[str],
+) -> None:
+    core = Core()
+    for at, name in enumerate(names):
+        old_name = names[at - 1] if at else None
+        core.pipeline = [builders.jinja(document(name, moved_from=old_name or "none"))]
+        core.run(1.0)
+    core.pipeline = [builders.jinja(document("old", moved_from="new"))]
+    core.run(1.0)
+    assert len(core.created) == 1
+    assert not core.deleted
+
+
 def test_deferred_resource_is_moved() -> None:
     """What waits for a value has no old name in the response; its object must not be deleted."""
     waiting = document(

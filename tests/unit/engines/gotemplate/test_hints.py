@@ -16,6 +16,9 @@ CASES = (
     ("{{ if .a > 1 }}{{ end }}", "write {{ if gt .a 1 }}"),
     ("{{ if .a != 1 }}{{ end }}", "write {{ if ne .a 1 }}"),
     ("{{ if eq .params.a 1.5 }}{{ end }}", "convert one of the two"),
+    ('{{ if eq .a "b" or "c" }}x{{ end }}', "parentheses keep arguments together"),
+    ('{{ semverCompare "1.2" ">=1" }}', "semverCompare takes it last"),
+    ('{{ split "," .params.text | first }}', "splitList SEPARATOR TEXT"),
     ('{{ if eq .params.a "1" }}{{ end }}', "write 1 without quotes"),
     ("{{ .a", "an action ends with }}"),
     ("{{ $x := range .a }}", "range is a block"),
@@ -77,6 +80,7 @@ CHECKED = (
     ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
     ("{{ print .params.nothing }}", "say what to write instead"),
+    ("{{ print 1 | .params.absent }}", "behind | comes a function"),
     ('{{ define "x" }}{{ .a }}{{ end }}{{ include "x" nil }}', '{{ include "x" . }}'),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
 )

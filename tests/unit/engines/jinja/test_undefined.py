@@ -115,6 +115,7 @@ CALLS = [
     ("{{ 'a'.upper }}", "a method cannot be written into the text", "call it: upper(...)"),
     ("{% for k in spec.items %}{% endfor %}", "cannot loop over a method", "call it: items(...)"),
     ("{{ range('3') }}", "not of a string", "convert the text: `value | int`"),
+    ("{{ '1.5' > 1 }}", "cannot compare a string with an integer", "`| float`"),
     ("{% macro n(a) %}{{ a.b }}{% endmacro %}{{ n() }}", 'parameter "a" was not', "pass it in the"),
 ]
 
@@ -128,9 +129,13 @@ def test_wrong_use_of_a_callable_gets_its_hint(template: str, message: str, hint
     assert hint in (problem.hint or "")
 
 
-def test_text_that_is_no_number_is_not_to_be_converted() -> None:
+@pytest.mark.parametrize(
+    "template",
+    ["{{ range('three') }}", "{{ 'a' > 1 }}", "{% for i in [1] %}{% set n = n + 1 %}{% endfor %}"],
+)
+def test_value_without_a_certain_correction_gets_no_hint(template: str) -> None:
     with pytest.raises(ProgramError) as caught:
-        text_of("{{ range('three') }}")
+        text_of(template)
     assert caught.value.diagnostics[0].hint is None
 
 

@@ -58,6 +58,8 @@ CASES = (
     ("return dns1123(1)", "write str(1)"),
     ("return indent('a', 'b')", "write indent(text"),
     ("return stable_choice('a')", 'write ["a"]'),
+    ("return stable_choice('a', 'b')", "write stable_choice(choices, key='')"),
+    ("x = {'a': 1}\n    x['a']++", "write `x['a'] += 1`"),
     ("return int(get_xr(req, 'spec.gone'))", "it is None: get(value, path, default) takes a"),
     ("return sorted(get_xr(req, 'spec.gone'))", 'has no "gone", but count, null'),
     ("return len(get_xr(req, 'spec.gone'))", "it is None: get(value, path, default) takes a"),
@@ -109,6 +111,8 @@ MAINS = (
     ("def main(req): return 3", "a dict, not int", "or what response() gives"),
     ("def main(req): return response(), []", "a dict, not tuple", "or what response() gives"),
     ("def main(req): return struct(a = 1).b", "of type struct has no attribute", None),
+    ("def main(req): x: Response = response()", 'name "Response" is not defined', None),
+    ("def main(req): x = req['a']++", "unexpected new line", None),
     ('load("lib.star", "a")', "the input has no modules", "the field modules of the input"),
 )
 

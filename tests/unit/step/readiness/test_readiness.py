@@ -226,6 +226,14 @@ def test_rule_of_an_author(text: str, is_ready: bool) -> None:
     assert judge(resource, parse_rule(text)).is_ready is is_ready
 
 
+@pytest.mark.parametrize("value", ["true", "3", '"3"', '"true"', '"Bound"', "Bound"])
+def test_unmet_rule_names_its_value_as_it_is_written(value: str) -> None:
+    """A number in quotes is a text, which the number of the object does not equal."""
+    verdict = judge(build_object("a.b/v1", "C", count=9), parse_rule(f"status.count == {value}"))
+    expected = "Bound" if value == '"Bound"' else value
+    assert verdict.why == f"has no status.count={expected} yet"
+
+
 @pytest.mark.parametrize(
     "text",
     [
