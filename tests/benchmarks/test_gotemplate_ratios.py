@@ -61,11 +61,11 @@ def repeated(call: Callable[[], object]) -> Callable[[], None]:
 
 def rendering(text: str, data: Object) -> Callable[[], str]:
     """What renders a compiled template."""
-    program, limits = compile_program(sources(text)).program, Limits()
+    templates, limits = compile_program(sources(text)).templates, Limits()
 
     def render() -> str:
         parts: list[str] = []
-        Run(program, limits, "").render(data, parts)
+        Run(templates, limits, "").render(data, parts)
         return "".join(parts)
 
     return render
