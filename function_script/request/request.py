@@ -6,7 +6,6 @@ A part of a resource is decoded when a program first reads it. Bytes are text if
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
@@ -16,7 +15,7 @@ from function_script import wire
 from function_script.request.lazy import ANY, Lazy, PartTree, plain
 from function_script.request.program import OWN_REQUIREMENTS, Scope
 from function_script.request.values import Object, Readable, Value
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Diagnostic, digest
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 from function_script.wire import enums
@@ -31,7 +30,6 @@ _LEVELS: Final = 3
 _MAX_SEARCHES: Final = 4
 # Name of a requirement that shows which of the two fields for required resources is answered.
 PROBE = "script.fn.crossplane.io/probe"
-_CALL_DIGITS: Final = 6
 NO_RESOURCE: Final = wire.index_resource(b"")
 # The protocol's names of the parts of a state and of a resource.
 _STATE_PARTS: Final = ("composite", "resources")
@@ -155,7 +153,7 @@ def identify_call(request: wire.Request) -> str:
     """
     names = sorted(request.desired.resources) if request.desired is not None else []
     text = json.dumps([_struct(request.input, sort_keys=True), names], sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_CALL_DIGITS]
+    return digest(text)
 
 
 def find_required(

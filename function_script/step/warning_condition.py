@@ -5,7 +5,6 @@ before tells which Warnings are old. All steps of a pipeline share the condition
 for each; a step hands all sections to later ones in the context.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from function_script.request.request import (
     view_object,
 )
 from function_script.request.values import Object, Readable
-from function_script.texts.diagnostics import cut
+from function_script.texts.diagnostics import cut, digest
 from function_script.wire import enums
 
 CONDITION: Final = "ProgramWarnings"
@@ -34,7 +33,6 @@ _NO_WARNINGS: Final = "NoWarnings"
 _HEADER: Final = re.compile(r"(Generation \S+|Warnings)( of (?P<revision>\S+))?:")
 _SECTION: Final = re.compile(r"(?P<label>\S+): (?P<text>.*)")
 _MAX_BYTES: Final = 1_000
-_LABEL_DIGITS: Final = 6
 _NUMBER_SIGN: Final = "#"
 _LAST_CALL: Final = ""
 _REVISION_PATHS: Final = (
@@ -140,8 +138,7 @@ def _label(request: wire.Request, position: str, positions: Mapping[str, Readabl
     value = wire.decode_struct(request.input or b"", sort_keys=True)
     name = objects.find_path(value, ("metadata", "name")) or value.get("kind")
     text = json.dumps(value, sort_keys=True)
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LABEL_DIGITS]
-    first = label = f"{'-'.join(str(name).split())}-{digest}"
+    first = label = f"{'-'.join(str(name).split())}-{digest(text)}"
     number = 1
     while positions.get(label, position) != position:
         number += 1
@@ -168,8 +165,7 @@ def _section(warnings: list[wire.Result]) -> str:
     short = cut(text, _MAX_BYTES)
     if short == text:
         return text
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LABEL_DIGITS]
-    return f"{short} [{digest}]"
+    return f"{short} [{digest(text)}]"
 
 
 def _build(

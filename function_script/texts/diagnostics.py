@@ -1,5 +1,6 @@
 """A problem with its position and a hint: on one line, as a frame with its source, or as JSON."""
 
+import hashlib
 import json
 import re
 import unicodedata
@@ -21,6 +22,7 @@ MAX_LINE_BYTES = 1024
 _VALUE = re.compile(r"\"[^\"]*(\")|\S+")
 _MAX_VALUE = 200
 _TAB = 4
+_DIGITS = 6
 # So much of a source line is shown on the narrowest terminal.
 _MIN_COLUMNS = 20
 # All of C0, DEL and C1 but tab and line feed, and the separators of lines and paragraphs.
@@ -120,6 +122,11 @@ def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
     mark = "…".encode()
     # The bytes of a character that the cut goes through are left out.
     return data[: max_bytes - len(mark)].decode("utf-8", "ignore") + "…"
+
+
+def digest(text: str) -> str:
+    """Return hexadecimal digits that stand for a text among few others."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def to_line(diagnostics: tuple[Diagnostic, ...]) -> str:
