@@ -187,12 +187,8 @@ _OUTSIDE_RANGE: Final = {
 def _syntax_hint(error: ParseError, source: str, position: int, settings: Settings) -> str | None:
     """Return the hint for a parser's error at a position."""
     name = error.subject
-    names = {Code.VARIABLE_UNDEFINED, Code.FUNCTION_UNKNOWN}
-    variable = re.escape(name.lstrip("$")) if error.code in names else ""
-    tags = re.findall(r"\{%-? *(?:for|if|set)\b[^%]*%\}", source[:position])
-    tag = next((each for each in tags if re.search(rf"\b{variable}\b", each)), None)
-    if error.code in {*_OUTSIDE_BLOCKS, *names} and tag is not None:
-        return f"{tag} is a text here: {foreign_syntax.JINJA_TAG.hint}"
+    if (hint := _jinja_tag_hint(error, source[:position])) is not None:
+        return hint
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.FUNCTION_UNKNOWN:
@@ -214,6 +210,18 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
             return _variable_hint(name, source, position, settings.delims[0])
         case _:
             return None if error.code is None else error.code.hint
+
+
+def _jinja_tag_hint(error: ParseError, before: str) -> str | None:
+    """Return the hint for what a tag of Jinja before it would have opened or set."""
+    names = {Code.VARIABLE_UNDEFINED, Code.FUNCTION_UNKNOWN}
+    if error.code not in {*_OUTSIDE_BLOCKS, *names}:
+        return None
+    word = re.escape(error.subject.lstrip("$")) if error.code in names else ""
+    for tag in re.findall(r"\{%-? *(?:for|if|set)\b[^%]*%\}", before):
+        if re.search(rf"\b{word}\b", tag):
+            return f"{tag} is a text here: {foreign_syntax.JINJA_TAG.hint}"
+    return None
 
 
 def _variable_hint(name: str, source: str, position: int, left: str) -> str | None:
