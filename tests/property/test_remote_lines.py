@@ -1,6 +1,8 @@
 """Lines between the server and the fetcher: whole ones arrive, broken ones end the stream."""
 
 import io
+from collections.abc import Callable
+from contextlib import suppress
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -54,6 +56,13 @@ def _written_outcome(outcome: tuple[int, bytes | Failure]) -> bytes:
     return stream.getvalue()
 
 
+def _read_to_the_end(read: Callable[[_Stream], object], data: bytes) -> None:
+    stream = _Stream(data)
+    with suppress(*fetcher.LINE_ERRORS):
+        while True:
+            read(stream)
+
+
 @st.composite
 def _mutated(draw: st.DrawFn, lines: st.SearchStrategy[bytes]) -> bytes:
     """Lines with bytes changed, removed or inserted, or with the end cut off."""
@@ -96,12 +105,7 @@ def test_outcomes_arrive_as_they_were_written(
 @example(b"[1, 5]")
 @example(b"[[], []]")
 def test_broken_outcome_is_read_or_ends_the_stream(data: bytes) -> None:
-    stream = _Stream(data)
-    try:
-        while True:
-            fetcher.read_outcome(stream)
-    except fetcher.LINE_ERRORS:
-        pass
+    _read_to_the_end(fetcher.read_outcome, data)
 
 
 @examples(50)
@@ -109,9 +113,4 @@ def test_broken_outcome_is_read_or_ends_the_stream(data: bytes) -> None:
 @example(b'{"number": 1, "reference": {}, "scope": "", "credentials": [1]}')
 @example(b"[" * 100_000)
 def test_broken_order_is_read_or_ends_the_stream(data: bytes) -> None:
-    stream = _Stream(data)
-    try:
-        while True:
-            fetcher.read_order(stream)
-    except fetcher.LINE_ERRORS:
-        pass
+    _read_to_the_end(fetcher.read_order, data)

@@ -56,8 +56,8 @@ def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str |
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
     (path / "network.yaml").write_text(CRD)
-    known = definitions.load(None, [path / "network.yaml"] if crds else [], Project([path]))
-    report = checker.check([str(file)], None, known)
+    schemas = definitions.load(None, [path / "network.yaml"] if crds else [], Project([path]))
+    report = checker.check([str(file)], None, schemas)
     # A line that only reads a field sets a name that nothing else reads, and composes nothing.
     others = ("doubtful", "unknown-resource")
     findings = [finding for finding in report.findings if finding.rule not in others]

@@ -265,10 +265,12 @@ def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: s
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
         response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
     )
-    asked = [reflection_pb2.ServerReflectionRequest(list_services="")]
+    requests = [reflection_pb2.ServerReflectionRequest(list_services="")]
     names = (*rpc.SERVICES, "grpc.health.v1.Health")
-    asked += [reflection_pb2.ServerReflectionRequest(file_containing_symbol=name) for name in names]
-    services, *files = ask(iter(asked), timeout=PATIENCE_SECONDS)
+    requests += [
+        reflection_pb2.ServerReflectionRequest(file_containing_symbol=name) for name in names
+    ]
+    services, *files = ask(iter(requests), timeout=PATIENCE_SECONDS)
     assert {each.name for each in services.list_services_response.service} >= {*names}
     assert all(each.file_descriptor_response.file_descriptor_proto for each in files)
 

@@ -151,7 +151,7 @@ def test_error_of_another_run_gives_no_hint() -> None:
 def test_function_of_a_resource_that_failed_is_the_one_that_ran(
     first: str, second: str, line: int
 ) -> None:
-    """Where it is unclear which one that was, main is the place."""
+    """Main is the place if several may have run."""
     build = "def build(a):\n    return {}\n"
     body = f'if not req:\n        rsp.resource("x", {first})\n    rsp.resource("y", {second})'
     text = f"{build}def main(req):\n    rsp = response()\n    {body}\n    return rsp\n"

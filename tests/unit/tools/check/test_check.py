@@ -154,15 +154,15 @@ def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
         "  1 of xpkg.example.org/kcl: kcl\n"
         "Not compared: 1 Composition without its XRD"
     )
-    told = json.loads(render_json(report))
+    printed = json.loads(render_json(report))
     line = file.read_text().splitlines().index(step.rstrip("\n")) + 1
-    assert told["notLookedAt"]["steps"][0] == {
+    assert printed["notLookedAt"]["steps"][0] == {
         "step": "ready",
         "function": "auto-ready",
         "file": str(file),
         "line": line,
     }
-    assert told["summary"]["notLookedAt"] == {"steps": 3, "programs": 0, "files": 0}
+    assert printed["summary"]["notLookedAt"] == {"steps": 3, "programs": 0, "files": 0}
 
 
 def test_names_begin_no_lines(tmp_path: Path) -> None:
@@ -186,8 +186,8 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
         "  step-0: source Context\n"
         "Not compared: 1 Composition without its XRD"
     )
-    told = json.loads(render_json(report))
-    assert told["notLookedAt"]["programs"] == [
+    printed = json.loads(render_json(report))
+    assert printed["notLookedAt"]["programs"] == [
         {
             "step": "step-0",
             "source": "Context",

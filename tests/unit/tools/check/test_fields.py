@@ -303,8 +303,8 @@ def test_field_that_a_rule_waits_for(tmp_path: Path, text: str, path: str, count
     file = tmp_path / "composition.yaml"
     file.write_text(composition(text.replace("%s", f"status.{path}")))
     (tmp_path / "network.yaml").write_text(CRD)
-    known = definitions.load(None, [tmp_path / "network.yaml"], Project([tmp_path]))
-    findings = checker.check([str(file)], None, known).findings
+    schemas = definitions.load(None, [tmp_path / "network.yaml"], Project([tmp_path]))
+    findings = checker.check([str(file)], None, schemas).findings
     found_ = [each for each in findings if each.rule == "guarded-field"]
     assert [each.diagnostic.hint for each in found_] == ['did you mean "networkId"?'] * count
     assert all(f"status.{path}" in pointed_at(each) for each in found_)
@@ -421,8 +421,8 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(composition(step).replace(PIPELINE, REFERENCE))
     (tmp_path / "api.txt").write_text(XRD)
-    known = definitions.load(tmp_path / "api.txt", [], Project([tmp_path]))
-    (finding,) = checker.check([str(file)], None, known).findings
+    schemas = definitions.load(tmp_path / "api.txt", [], Project([tmp_path]))
+    (finding,) = checker.check([str(file)], None, schemas).findings
     message = f"{XR}.spec.szie does not exist: the XR's schema has no such field"
     assert finding.diagnostic.message == message
     assert checker.check([str(file)]).findings == []
@@ -485,8 +485,8 @@ def _doubts(path: Path, text: str) -> list[Finding]:
     file = path / "composition.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
-    known = definitions.load(None, [], Project([path]))
-    findings = checker.check([str(file)], None, known).findings
+    schemas = definitions.load(None, [], Project([path]))
+    findings = checker.check([str(file)], None, schemas).findings
     return [finding for finding in findings if finding.rule == "doubtful"]
 
 
