@@ -17,7 +17,7 @@ from function_script.request.program import OWN_REQUIREMENTS, Scope
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic, digest
 from function_script.texts.errors import InputError
-from function_script.texts.problems import Problem
+from function_script.texts.problems import Problem, suggest
 from function_script.wire import enums
 
 CAPABILITIES: Final[dict[int, str]] = {
@@ -465,7 +465,11 @@ def _select_credentials(
             problem = Problem(
                 f"input.credentials[{index}]",
                 f'the step has no credentials "{name}"',
-                "list them in the step's credentials, beside its input",
+                suggest(
+                    name,
+                    tuple(request.credentials),
+                    "list them in the step's credentials, beside its input",
+                ),
             )
             raise InputError(to_diagnostic(problem))
     return {name: request.credentials[name] for name in names}

@@ -33,6 +33,7 @@ _ANY: Final[Object] = {structural_schema.PRESERVE: True}
 _TEXT: Final[Object] = {"type": "string"}
 _SCHEMA: Final = ("schema", "openAPIV3Schema")
 _TEXTS: Final = ("defaultCompositeDeletePolicy", "defaultCompositionUpdatePolicy", "group")
+_LEGACY: Final = ("claimNames", "connectionSecretKeys")
 _OBJECTS: Final = (
     *("conversion", "defaultCompositionRef", "defaultCompositionRevisionSelector"),
     *("enforcedCompositionRef", "metadata"),
@@ -157,6 +158,11 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     for problem in openapi.check(whole, xrd_schema)[0] if is_whole else ():
         message = f"invalid XRD: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}"
         yield Diagnostic(message=message, field=problem.path, hint=problem.hint)
+    scope = xrds.scope_of(xrd) if is_whole else xrds.LEGACY
+    for name in _LEGACY if scope in ("Namespaced", "Cluster") else ():
+        if manifests.object_at(xrd, "spec").get(name):
+            message = f"invalid XRD: spec.{name}: only XRs of scope LegacyCluster have it"
+            yield Diagnostic(message=message, field=f"spec.{name}")
     for path, name in structural_schema.unknown_fields(xrd, xrd_schema):
         keys = objects.read_path(path)
         fields = structural_schema.properties(structural_schema.find(xrd_schema, keys[:-1]) or {})

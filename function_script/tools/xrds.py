@@ -28,6 +28,7 @@ _DEFAULT_SCOPE: Final = {
     "apiextensions.crossplane.io/v1": LEGACY,
     "apiextensions.crossplane.io/v2": NAMESPACED,
 }
+KIND: Final = "CompositeResourceDefinition"
 VERSIONS: Final = tuple(_DEFAULT_SCOPE)
 """The apiVersions of XRDs."""
 # Names of XRs and claims become label values, which have this limit.
@@ -46,9 +47,11 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
     kind = manifests.text_at(xrd, "spec", "names", "kind")
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
     scope = scope_of(xrd)
+    group = manifests.text_at(xrd, "spec", "group")
     for version in manifests.objects_at(xrd, "spec", "versions"):
-        group = manifests.text_at(xrd, "spec", "group")
-        api_version = f"{group}/{version.get('name')}"
+        if not (name := manifests.text_at(version, "name")):
+            continue
+        api_version = f"{group}/{name}"
         authored = manifests.object_at(version, "schema", "openAPIV3Schema")
         policy = manifests.text_at(xrd, "spec", "defaultCompositionUpdatePolicy")
         yield api_version, kind, _schema(authored, _xr_spec(scope, policy), _status(scope))
@@ -213,7 +216,7 @@ def _choice(*words: str, default: str = "") -> Object:
 def is_xrd(manifest: Object) -> bool:
     """Report whether an object is an XRD of a known version."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    return kind == "CompositeResourceDefinition" and api_version in _DEFAULT_SCOPE
+    return kind == KIND and api_version in _DEFAULT_SCOPE
 
 
 @cache

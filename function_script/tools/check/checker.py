@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.reader import format_path
 from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import Problem
 from function_script.tools import (
@@ -50,6 +50,7 @@ _IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequenc
 # The rules about the frame of a pipeline, which need no step of ours.
 _FRAME: Final = (
     (rules.COMPOSITION, pipelines.find_errors),
+    (rules.INPUT, pipelines.find_unknown_credentials),
     (rules.UNREAD, pipelines.find_unread_fields),
     (rules.REVISION, pipelines.find_revisions),
 )
@@ -167,15 +168,7 @@ class _Checker:
             # Files of other kinds may be large in number, and need no CRDs.
             if steps.ours or step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
-            xrd = self._definitions.find_xrd_of(document, beside)
-            if steps.ours:
-                problems = (
-                    self._definitions.find_misnamed_type(document, beside)
-                    if xrd is None
-                    else find_other_version(xrd, document)
-                )
-                self.report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
-            self._check_document(steps, xrd)
+            self._check_document(steps, beside)
             if not steps.ours and (hint := render_steps.find_conversion(document.value)):
                 reason = f"a Composition of a mode without steps: {hint}"
                 self.report.skipped.append(searching.File(name=file.name, skipped=reason))
@@ -193,14 +186,22 @@ class _Checker:
             self._has_crds = bool(beside or self._definitions.manifests)
             self._catalog = self._shared.extend(each.value for each in beside)
 
-    def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
+    def _check_document(self, steps: _Steps, beside: Iterable[Document]) -> None:
         report, document = self.report, steps.document
+        xrd = self._definitions.find_xrd_of(document, beside)
         report.steps += len(steps.ours) + len(steps.builtin)
         report.others += step_inputs.find_others(document)
         report.unchecked += (
             each for each in steps.ours if each.stored is None and step_inputs.is_elsewhere(each)
         )
         first = len(report.findings)
+        if steps.ours:
+            problems: Iterable[Diagnostic] = (
+                self._definitions.find_misnamed_type(document, beside)
+                if xrd is None
+                else find_other_version(xrd, document)
+            )
+            report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
         fields = step_inputs.find_misplaced_fields(document)
         misplaced = author_positions.locate_all((each.to_diagnostic() for each in fields), document)
         report.add(rules.INPUT, misplaced)
@@ -302,9 +303,11 @@ class _Checker:
         is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
         if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
             return
-        if xrd is not None and any(each.code for each in xr_validation.find_mistakes(xrd)):
-            # A variant lacks what is below a misspelt keyword.
-            options = replace(options, variants=0)
+        # A run lacks the defaults that are below a mistake.
+        if self._is_refused(author_positions.file_of(steps.document).parent) or any(
+            xr_validation.find_mistakes(xrd or {})
+        ):
+            return
         subject = runs.Subject(
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
@@ -315,6 +318,23 @@ class _Checker:
             project=self._definitions.project,
         )
         runs.find(subject, options, servers, self.report, static)
+
+    def _is_refused(self, directory: Path) -> bool:
+        """Report whether `render` refuses the XRD of a directory, and why unless it is known."""
+        path: Path | None = None
+        problems: list[Diagnostic] = []
+        try:
+            path = loading.find_render_paths(directory, self._definitions.project).xrd
+            if path is not None:
+                loading.load_xrd(path, self._definitions.project)
+        except FatalError as error:
+            # Those without a field are of a file with several objects, which `check` can read.
+            is_unreadable = not isinstance(error, InputError)
+            problems = [each for each in error.diagnostics if each.field or is_unreadable]
+            spans = [each.diagnostic.span for each in self.report.findings]
+            if str(path) not in {span.name for span in spans if span is not None}:
+                self.report.add(rules.XR, problems)
+        return bool(problems)
 
 
 class _Steps:

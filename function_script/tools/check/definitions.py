@@ -92,10 +92,22 @@ class Definitions:
         if spelling.nearest(kind, [name]) or kind in {each for _, each in types}:
             versions = [version for version, each in types if each == name]
             field, words = ("apiVersion", versions) if kind == name else ("kind", [name])
-            hint = f"write {words[0]}" if len(words) == 1 else None
+            # Where an XR and its Composition agree, the XRD may be what is wrong.
+            is_alone = (api_version, kind) != self._find_other_type(document)
+            hint = f"write {words[0]}" if len(words) == 1 and is_alone else None
             text = f"the XRD of this group has {' and '.join(words)}"
             path = f"spec.compositeTypeRef.{field}" if is_composition else field
             yield Problem(path, text, hint).to_diagnostic()
+
+    def _find_other_type(self, document: Document) -> tuple[str, str] | None:
+        """Return the type of the XR beside a Composition, or that of the Composition beside an XR."""
+        is_composition = _is_of_api(document)
+        beside = author_positions.file_of(document).with_name
+        other = beside("xr.yaml" if is_composition else "composition.yaml")
+        with suppress(FatalError):
+            value = sources.load([str(other)], self.project)[0].value
+            return (objects.api_version_and_kind if is_composition else manifests.composed_type)(value)
+        return None
 
     def _candidates(
         self, document: Document, others: Iterable[Document], kind: str
@@ -197,8 +209,8 @@ class XrChecker:
         """
         path = Path(name)
         has_xr = self._is_new(path) and self._check_documents(path, documents)
-        beside = map(path.with_name, _XR_FILES) if any(map(_is_of_api, documents)) else ()
-        for other in beside:
+        names = (*_XR_FILES, "xrd.yaml") if any(map(_is_of_api, documents)) else ()
+        for other in map(path.with_name, names):
             if other.is_file() and self._is_new(other):
                 try:
                     loaded = sources.load([str(other)], self.definitions.project)

@@ -156,9 +156,11 @@ def _build_request(
         value = source.store.find("v1", "Secret", namespace, secret)
         if value is None:
             problem = f"there is no Secret {namespace}/{secret}"
+            near = source.store.suggest("v1", "Secret", namespace, secret)
             raise InputError.of(
                 f'cannot give step "{step.name}" its credentials "{name}": {problem}',
-                hint="write it into credentials.yaml, or into a file of --function-credentials",
+                field=format_path((*step.input_path[:-1], "credentials")),
+                hint=near or "write it into credentials.yaml, or into a file of --function-credentials",
             )
         request.credentials[name].credential_data.data.update(messages.secret_data(value))
     # The requirements of a step in the Composition are fetched before its first call.

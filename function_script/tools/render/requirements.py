@@ -14,6 +14,7 @@ from function_script.request.values import Object, Value
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import InputError, ProgramError
+from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render import messages
 from function_script.tools.render.messages import fatal_messages
@@ -113,6 +114,11 @@ class Store:
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
+
+    def suggest(self, api_version: str, kind: str, namespace: str, name: str) -> str | None:
+        """Return the hint that has the namespace and name of an object at hand, but for a typo."""
+        places = map("/".join, self._objects.get((api_version, kind), {}))
+        return suggest(f"{namespace}/{name}", tuple(places))
 
     def find_near(self, selector: wire.Selector) -> str | None:
         """Return the difference of an object at hand from a selector that selects nothing.

@@ -16,10 +16,13 @@ from function_script.documents import Document
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.sprig import semver
 from function_script.request import objects
+from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import bounded, manifests
+from function_script.texts.problems import ProblemList
+from function_script.texts.source import Span
+from function_script.tools import author_positions, bounded, manifests
 from function_script.tools.author_positions import file_of
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.xpkg import references
@@ -58,6 +61,10 @@ _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_
 # The cluster that `render` and `test` run with: its objects are no part of a package.
 _CLUSTER_FILES: Final = {"observed.yaml", "required.yaml"}
 _PREFIX: Final = "function-"
+# A dependency has one of the former fields, or all of the latter.
+_DEPENDENCIES: Final = ("configuration", "function", "provider")
+_DEPENDENCY: Final = ("apiVersion", "kind", "package")
+_KINDS: Final = {kind: kind for kind in ("Configuration", "Function", "Provider")}
 _IGNORE_FILE: Final = "leave the file out: --ignore PATTERN"
 _IGNORE: Final = "leave the others out: --ignore PATTERN"
 
@@ -106,6 +113,7 @@ def load(contents: Contents) -> Package:
         raise InputError.of(
             f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
             f"kind Function or Configuration ({_META_GROUP}/v1) instead of one",
+            span=None if metas else _find_meta(documents),
             hint=f"{_IGNORE}: {', '.join(files)}" if metas else None,
         )
     (meta,) = metas
@@ -123,7 +131,8 @@ def load(contents: Contents) -> Package:
         examples += _read(path, project)
     elif path is not None:
         raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
-    problems = [*_problems(meta.value, content)]
+    located = author_positions.locate_all(_metadata_problems(meta.value), meta)
+    problems = [*located, *_problems(meta.value, content)]
     problems += [
         Diagnostic(
             message="cannot put an example into the package: it has no apiVersion or no kind",
@@ -145,6 +154,15 @@ def load(contents: Contents) -> Package:
         other_functions=_other_functions(meta.value, content),
         files=frozenset(map(file_of, (*documents, *examples))),
     )
+
+
+def _find_meta(documents: Iterable[Document]) -> Span | None:
+    """Return the position of the wrong field in what should be the metadata of a package."""
+    for document in documents:
+        if file_of(document).name == "crossplane.yaml":
+            is_known = _gvk(document)[0] in {api_version for api_version, _ in _META}
+            return document.span(("kind" if is_known else "apiVersion",))
+    return None
 
 
 def _other_functions(meta: Object, content: Iterable[Document]) -> tuple[str, ...]:
@@ -195,6 +213,38 @@ def _gvk(document: Document) -> tuple[str, str]:
     return objects.api_version_and_kind(document.value)
 
 
+def _metadata_problems(meta: Object) -> Iterator[Diagnostic]:
+    """Yield what Crossplane cannot read in the metadata of a package, and misspelt fields of it."""
+    problems = ProblemList()
+    fields = ObjectReader(meta, "", problems)
+    if metadata := fields.object("metadata", required=True):
+        metadata.text("name", required=True)
+    spec = fields.object("spec") or ObjectReader({}, "spec", problems)
+    spec.refuse_misspelt("crossplane", "dependsOn")
+    if crossplane := spec.object("crossplane"):
+        crossplane.parsed("version", _check_constraint)
+    for item in spec.objects("dependsOn"):
+        first = len(problems)
+        item.refuse_misspelt("version", *_DEPENDENCIES, *_DEPENDENCY)
+        if len(problems) == first and not any(key in item.value for key in _DEPENDENCIES):
+            item.choice("kind", _KINDS, required=True, exact=True)
+            for key in ("apiVersion", "package"):
+                item.text(key, required=True)
+        item.parsed("version", _check_constraint)
+    for problem in problems:
+        yield problem.to_diagnostic("cannot build the package: ")
+
+
+def _check_constraint(text: str) -> None:
+    """Raise ValueError unless a text is a digest, or a constraint on versions."""
+    try:
+        if not text.startswith("sha256:"):
+            # Crossplane reads it with the library that sprig has.
+            semver.check_version(text, "0")
+    except CallError as error:
+        raise ValueError(f'"{text}" is no constraint on versions') from error
+
+
 def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
     """Yield the problems of the metadata, then those of the objects, ``meta`` among them."""
     name, kind = manifests.name(meta), manifests.text_at(meta, "kind")
@@ -202,15 +252,6 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             message=f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
         )
-    if constraint := manifests.text_at(meta, "spec", "crossplane", "version"):
-        try:
-            # Crossplane reads it with the library that sprig has.
-            semver.check_version(constraint, "0")
-        except CallError:
-            yield Diagnostic(
-                message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
-                "is no constraint on versions"
-            )
     for document in content:
         if _gvk(document) not in _CONTENT[kind] | _META:
             yield Diagnostic(

@@ -62,7 +62,7 @@ def test_credentials_that_the_step_does_not_have_are_not_to_be_named(
     program = step("JinjaTemplate", "inline", f"a: {{{{ credentials.{name} }}}}")
     text = program.replace("inline: |", "credentials: [registry]\ninline: |")
     file = tmp_path / "composition.yaml"
-    entries = "credentials: [{name: registry}, {name: other}]"
+    entries = "credentials: [{name: registry, source: None}, {name: other, source: None}]"
     file.write_text(composition(text).replace("    input:", f"    {entries}\n    input:"))
     (finding,) = checker.check([str(file)]).findings
     assert (finding.diagnostic.hint or "") == hint
