@@ -23,8 +23,6 @@ OK: Final = 0
 PROBLEM: Final = 1
 USAGE: Final = 2
 BUG: Final = 3
-# A flag with its dashes that is too short for the beginning of another one.
-_SHORT: Final = 5
 REPORTED: Final = 10
 """The report has what ``--fail-on`` names."""
 INTERRUPTED: Final = 130
@@ -67,7 +65,8 @@ def _drop_unlikely(error: click.ClickException) -> None:
     names[:] = [
         each
         for each in names
-        if spelling.nearest(name, [each]) or (len(name) > _SHORT and each.startswith(name))
+        # Shorter ones begin with the same letters by chance, as --xr and --xrd.
+        if spelling.nearest(name, [each]) or (len(name) > len("--all") and each.startswith(name))
     ]
 
 

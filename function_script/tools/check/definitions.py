@@ -100,13 +100,15 @@ class Definitions:
             yield Problem(path, text, hint).to_diagnostic()
 
     def _find_other_type(self, document: Document) -> tuple[str, str] | None:
-        """Return the type of the XR beside a Composition, or that of the Composition beside an XR."""
+        """Return the type of the XR beside a Composition, or of the Composition beside an XR."""
         is_composition = _is_of_api(document)
         beside = author_positions.file_of(document).with_name
         other = beside("xr.yaml" if is_composition else "composition.yaml")
         with suppress(FatalError):
             value = sources.load([str(other)], self.project)[0].value
-            return (objects.api_version_and_kind if is_composition else manifests.composed_type)(value)
+            return (objects.api_version_and_kind if is_composition else manifests.composed_type)(
+                value
+            )
         return None
 
     def _candidates(

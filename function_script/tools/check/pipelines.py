@@ -37,7 +37,8 @@ def find_unknown_credentials(document: Document) -> Iterator[Diagnostic]:
     for each in step_inputs.find_ours(document):
         entries = manifests.objects_at(each.entry, "credentials")
         names = tuple(manifests.text_at(entry, "name") for entry in entries)
-        listed = each.value.get("credentials") if each.path else None
+        # A step without any, or with one that has no name, has another mistake.
+        listed = each.value.get("credentials") if names and all(names) else None
         for index, name in enumerate(listed if isinstance(listed, list) else ()):
             if isinstance(name, str) and name not in names:
                 path = format_path((*each.path, "credentials", index))

@@ -315,7 +315,7 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
         if spelling.find_slip(name, names) if asks else "/" not in name:
             message = f'nothing asks for the objects "{name}", so there are none'
             hint = list_choices(sorted(names)) if names else None
-            if "requirements" not in entry:
+            if not any(key.startswith("requirement") for key in entry):
                 hint = "name them in `requirements` of the input"
             yield _point_at(place, message, suggest(name, tuple(names), hint))
 

@@ -274,8 +274,9 @@ def find_misspelt(steps: Iterable[Step], index: FunctionIndex) -> Iterator[Diagn
         repository_name(manifests.text_at(manifest, "spec", "package")): manifests.name(manifest)
         for manifest in index.manifests or ()
     }
-    for step in steps:
-        function = _describe(step, index)
+    described = [(step, _describe(step, index)) for step in steps]
+    called = {function.name for _, function in described}
+    for step, function in described:
         near = packages.get(function.repository) or spelling.nearest(
             function.name, packages.values()
         )
@@ -283,7 +284,10 @@ def find_misspelt(steps: Iterable[Step], index: FunctionIndex) -> Iterator[Diagn
             yield Diagnostic(
                 message=f'cannot run step "{step.name}": no Function is named "{function.name}"',
                 field=step.name_field,
-                hint=f'did you mean "{near}"?',
+                # A Function that another step calls has its own name.
+                hint=None
+                if near in called
+                else f'there is a Function "{near}": both names must be the same',
             )
 
 

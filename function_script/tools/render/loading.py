@@ -167,7 +167,7 @@ def load_shared(paths: PipelinePaths, inputs: _Inputs) -> _Inputs:
     return replace(
         inputs,
         required=[document.value for document in _load_with_kinds(paths.required, project)],
-        credentials=load_values(paths.credentials, project),
+        credentials=[each.value for each in _load_secrets(paths.credentials, project)],
         schemas=[] if paths.schemas is None else load_schemas(paths.schemas, project),
         context=load_context(paths.context, paths.context_values, project),
     )
@@ -221,7 +221,9 @@ def load_one(path: Path, what: str, project: Project) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
     documents = load_all(path, project)
     if len(documents) != 1:
-        groups = {manifests.group(manifests.text_at(each.value, "apiVersion")) for each in documents}
+        groups = {
+            manifests.group(manifests.text_at(each.value, "apiVersion")) for each in documents
+        }
         hint = "name one of its files" if path.is_dir() else "write each into a file of its own"
         # The file of Functions is another argument.
         is_other = groups <= {"pkg.crossplane.io"}
@@ -265,6 +267,17 @@ def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:
     ]
     if problems:
         raise InputError(*problems)
+    return documents
+
+
+def _load_secrets(path: Path | None, project: Project) -> list[Document]:
+    """Load the Secrets of steps' credentials, whose type may be left out. Raises FatalError."""
+    documents = [] if path is None else load_all(path, project)
+    for document in documents:
+        if document.value.get("kind", "Secret") != "Secret":
+            message = f"cannot use {manifests.describe(document.value)} as credentials"
+            problem = Diagnostic(message=message, field="kind", hint="credentials are Secrets")
+            raise InputError(author_positions.locate(problem, document))
     return documents
 
 

@@ -160,7 +160,8 @@ def _build_request(
             raise InputError.of(
                 f'cannot give step "{step.name}" its credentials "{name}": {problem}',
                 field=format_path((*step.input_path[:-1], "credentials")),
-                hint=near or "write it into credentials.yaml, or into a file of --function-credentials",
+                hint=near
+                or "write it into credentials.yaml, or into a file of --function-credentials",
             )
         request.credentials[name].credential_data.data.update(messages.secret_data(value))
     # The requirements of a step in the Composition are fetched before its first call.

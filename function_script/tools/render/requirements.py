@@ -14,7 +14,6 @@ from function_script.request.values import Object, Value
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import InputError, ProgramError
-from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.render import messages
 from function_script.tools.render.messages import fatal_messages
@@ -118,7 +117,8 @@ class Store:
     def suggest(self, api_version: str, kind: str, namespace: str, name: str) -> str | None:
         """Return the hint that has the namespace and name of an object at hand, but for a typo."""
         places = map("/".join, self._objects.get((api_version, kind), {}))
-        return suggest(f"{namespace}/{name}", tuple(places))
+        near = spelling.nearest(f"{namespace}/{name}", places)
+        return f'there is "{near}": both names must be the same' if near else None
 
     def find_near(self, selector: wire.Selector) -> str | None:
         """Return the difference of an object at hand from a selector that selects nothing.
@@ -310,11 +310,11 @@ def call_until_stable(
         response = reply.response
         current = response.requirements if response.HasField("requirements") else None
         if fatal_messages(response) or current == previous:
-            return replace(reply, missing=_missing(current or previous, source))
+            return replace(reply, missing=_missing(step, current or previous, source))
         required = _resolve(bootstrap, current, source)
         # It requires nothing: what selects nothing would have its name here.
         if call == 0 and required == bootstrap:
-            return reply
+            return replace(reply, missing=_missing(step, None, source))
         previous = current
         # What the last call required and this one does not must go, which a merge would keep.
         for part in ("required_resources", "extra_resources", "required_schemas", "context"):
@@ -371,13 +371,16 @@ def read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
     )
 
 
-def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) -> tuple[str, ...]:
-    if requirements is None:
+def _missing(
+    step: Step, requirements: fnv1.Requirements | None, source: RequirementSource
+) -> tuple[str, ...]:
+    selectors = {**step.resources, **_read_selectors(requirements or fnv1.Requirements())}
+    if not selectors:
         return ()
     from function_script.step.requirements import describe  # noqa: PLC0415 - slow to import
 
     return tuple(
         f'required resource "{name}" was not found: {describe(selector)}{source.advise(selector)}'
-        for name, selector in sorted(_read_selectors(requirements).items())
+        for name, selector in sorted(selectors.items())
         if not source.select(selector).items
     )

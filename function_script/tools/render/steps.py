@@ -253,7 +253,8 @@ def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
     for item in fields.objects(key):
         item.refuse_unknown(*_SELECTOR_FIELDS)
         name = item.text("requirementName", required=True) or ""
-        if key == _REQUIRED and ("name" in item.value) is ("matchLabels" in item.value):
+        is_known = key == _REQUIRED and item.value.keys() <= set(_SELECTOR_FIELDS)
+        if is_known and ("name" in item.value) is ("matchLabels" in item.value):
             item.problems.add(item.path, "needs exactly one of name and matchLabels")
         selectors[name] = wire.Selector(
             api_version=item.text("apiVersion", required=True) or "",

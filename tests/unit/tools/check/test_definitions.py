@@ -94,6 +94,33 @@ _SECOND = _XRD[_XRD.index("  - name: v1") :].replace("name: v1", "name: v2")
 _TWO = _XRD + _SECOND.replace("referenceable: true", "referenceable: false")
 
 
+def test_type_on_which_xr_and_composition_agree_has_no_hint(tmp_path: Path) -> None:
+    """The XRD may be what is wrong."""
+    xrd = _XRD.replace("name: v1", "name: v2")
+    findings = _check(tmp_path, xrd=xrd, xr=f"{one_step.XR}spec: {{}}\n")
+    assert [(each.severity, each.diagnostic.hint) for each in findings] == [("error", None)] * 2
+
+
+UNDEFINED = {
+    "apiVersion": (_XRD.replace("/v2", "/v3"), "apiVersion: "),
+    "kind": (_XRD.replace("kind: CompositeResource", "kind: CustomResource"), "kind: "),
+    "group": (_XRD.replace("  group: example.org\n", ""), "spec:"),
+    "versions": (_XRD.replace("versions:", "version:"), "version:"),
+    "version": (_XRD.replace("- name: v1", "- version: v1"), "version: v1"),
+}
+
+
+@pytest.mark.parametrize(("xrd", "text"), UNDEFINED.values(), ids=UNDEFINED)
+def test_run_without_the_xrd_that_render_refuses_is_none(
+    tmp_path: Path, pool: Pool, xrd: str, text: str
+) -> None:
+    """A field that has a default would be missing."""
+    assert xrd != _XRD
+    composition = _TEMPLATE.replace("inline: |", 'inline: |\n        # {{ fail "" }}')
+    findings = _check(tmp_path, pool=pool, xrd=xrd, xr=one_step.XR, composition=composition)
+    assert [pointed_at(each)[: len(text)] for each in findings] == [text]
+
+
 def test_version_of_an_xrd_with_several_has_no_hint(tmp_path: Path) -> None:
     composition = _TEMPLATE.replace("example.org/v1", "example.org/v3")
     (finding,) = _check(tmp_path, xrd=_TWO, composition=composition)
@@ -220,6 +247,8 @@ FRAMES = {
         'did you mean "Namespaced"?',
     ),
     "version": ("    served: true\n", "", "name: ", None),
+    "claim": ("  names:", "  claimNames: {kind: A, plural: as}\n  names:", "claimNames: ", None),
+    "details": ("  names:", "  connectionSecretKeys: [a]\n  names:", "connectionSec", None),
     "flag": (
         "served: true",
         'served: "true"',

@@ -289,7 +289,10 @@ def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
     """A cluster has no such function, though the input is ours."""
     step = {**OURS, **calls("function-own")}
     manifests = [function(name="function-onw")]
-    assert find_problem(step, manifests).hint == 'did you mean "function-onw"?'
+    assert (
+        find_problem(step, manifests).hint
+        == 'there is a Function "function-onw": both names must be the same'
+    )
     line = explain(step, manifests, runtimes={"function-own": "local"})
     assert line.startswith(f"function-own {HERE}")
 
@@ -298,7 +301,7 @@ def test_function_under_another_name_is_no_function_of_the_step() -> None:
     """Crossplane compares names letter by letter, whatever the package is."""
     problem = find_problem(calls(f"crossplane-contrib-{READY}"), [function(READY_IMAGE, READY)])
     assert "no Function is named" in problem.message
-    assert problem.hint == f'did you mean "{READY}"?'
+    assert problem.hint == f'there is a Function "{READY}": both names must be the same'
 
 
 @pytest.mark.usefixtures("commands")
