@@ -14,6 +14,7 @@ from typing import Final
 from function_script.inputs import beneath
 from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.project import Project
@@ -49,9 +50,7 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
     scope = scope_of(xrd)
     group = manifests.text_at(xrd, "spec", "group")
     for version in manifests.objects_at(xrd, "spec", "versions"):
-        if not (name := manifests.text_at(version, "name")):
-            continue
-        api_version = f"{group}/{name}"
+        api_version = f"{group}/{manifests.text_at(version, 'name')}"
         authored = manifests.object_at(version, "schema", "openAPIV3Schema")
         policy = manifests.text_at(xrd, "spec", "defaultCompositionUpdatePolicy")
         yield api_version, kind, _schema(authored, _xr_spec(scope, policy), _status(scope))
@@ -211,6 +210,13 @@ def _list(schema: Object) -> Object:
 def _choice(*words: str, default: str = "") -> Object:
     schema: Object = {"type": "string", "enum": list(words)}
     return {**schema, "default": default} if default else schema
+
+
+def refuse_type(manifest: Object) -> Diagnostic:
+    """Return the problem of an object that is no XRD."""
+    message = f"cannot use {manifests.describe(manifest)} as XRD: it must be a {KIND} of "
+    field = "apiVersion" if manifest.get("kind") == KIND else "kind"
+    return Diagnostic(message=message + " or ".join(VERSIONS), field=field)
 
 
 def is_xrd(manifest: Object) -> bool:

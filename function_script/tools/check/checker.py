@@ -50,7 +50,6 @@ _IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequenc
 # The rules about the frame of a pipeline, which need no step of ours.
 _FRAME: Final = (
     (rules.COMPOSITION, pipelines.find_errors),
-    (rules.INPUT, pipelines.find_unknown_credentials),
     (rules.UNREAD, pipelines.find_unread_fields),
     (rules.REVISION, pipelines.find_revisions),
 )
@@ -321,20 +320,19 @@ class _Checker:
 
     def _is_refused(self, directory: Path) -> bool:
         """Report whether `render` refuses the XRD of a directory, and why unless it is known."""
-        path: Path | None = None
-        problems: list[Diagnostic] = []
+        path = directory / "xrd.yaml"
         try:
-            path = loading.find_render_paths(directory, self._definitions.project).xrd
-            if path is not None:
+            if path.is_file():
                 loading.load_xrd(path, self._definitions.project)
         except FatalError as error:
             # Those without a field are of a file with several objects, which `check` can read.
             is_unreadable = not isinstance(error, InputError)
             problems = [each for each in error.diagnostics if each.field or is_unreadable]
-            spans = [each.diagnostic.span for each in self.report.findings]
-            if str(path) not in {span.name for span in spans if span is not None}:
+            spans = (each.diagnostic.span for each in self.report.findings)
+            if all(span is None or span.name != str(path) for span in spans):
                 self.report.add(rules.XR, problems)
-        return bool(problems)
+            return bool(problems)
+        return False
 
 
 class _Steps:

@@ -87,29 +87,17 @@ class Definitions:
         candidates = chain.from_iterable(self._candidates(document, others, ""))
         near = [each for each in candidates if manifests.text_at(each, "spec", "group") == group]
         # The first type is an XR's, the others are those of other versions and of claims.
-        types = [each[:2] for each in xrds.to_schemas(near[0])] if len(near) == 1 else []
+        schemas = xrds.to_schemas(near[0]) if len(near) == 1 else ()
+        # A version without a name has another mistake.
+        types = [each[:2] for each in schemas if not each[0].endswith("/")]
         name = types[0][1] if types else ""
         if spelling.nearest(kind, [name]) or kind in {each for _, each in types}:
             versions = [version for version, each in types if each == name]
             field, words = ("apiVersion", versions) if kind == name else ("kind", [name])
-            # Where an XR and its Composition agree, the XRD may be what is wrong.
-            is_alone = (api_version, kind) != self._find_other_type(document)
-            hint = f"write {words[0]}" if len(words) == 1 and is_alone else None
+            hint = f"write {words[0]}, or mend the XRD" if len(words) == 1 else None
             text = f"the XRD of this group has {' and '.join(words)}"
             path = f"spec.compositeTypeRef.{field}" if is_composition else field
             yield Problem(path, text, hint).to_diagnostic()
-
-    def _find_other_type(self, document: Document) -> tuple[str, str] | None:
-        """Return the type of the XR beside a Composition, or of the Composition beside an XR."""
-        is_composition = _is_of_api(document)
-        beside = author_positions.file_of(document).with_name
-        other = beside("xr.yaml" if is_composition else "composition.yaml")
-        with suppress(FatalError):
-            value = sources.load([str(other)], self.project)[0].value
-            return (objects.api_version_and_kind if is_composition else manifests.composed_type)(
-                value
-            )
-        return None
 
     def _candidates(
         self, document: Document, others: Iterable[Document], kind: str

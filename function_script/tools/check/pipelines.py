@@ -10,7 +10,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.texts.problems import Problem, suggest
+from function_script.texts.problems import Problem
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.render import steps
 
@@ -30,20 +30,6 @@ def find_errors(document: Document) -> Iterator[Diagnostic]:
             check(document.value)
         except InputError as error:
             yield from error.diagnostics
-
-
-def find_unknown_credentials(document: Document) -> Iterator[Diagnostic]:
-    """Yield the credentials that an input of ours names, and that its step does not have."""
-    for each in step_inputs.find_ours(document):
-        entries = manifests.objects_at(each.entry, "credentials")
-        names = tuple(manifests.text_at(entry, "name") for entry in entries)
-        # A step without any, or with one that has no name, has another mistake.
-        listed = each.value.get("credentials") if names and all(names) else None
-        for index, name in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(name, str) and name not in names:
-                path = format_path((*each.path, "credentials", index))
-                text, hint = f'the step has no credentials "{name}"', suggest(name, names)
-                yield Problem(path, text, hint).to_diagnostic()
 
 
 def find_unread_fields(document: Document) -> Iterator[Diagnostic]:

@@ -19,7 +19,7 @@ from function_script.tools import author_positions, bounded, local_pool, manifes
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs
 from function_script.tools.render.requirements import PipelineInputs
-from function_script.tools.render.xr import check_definition, resolve_claim
+from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.packages import PackageSchemas
 
 
@@ -167,7 +167,7 @@ def load_shared(paths: PipelinePaths, inputs: _Inputs) -> _Inputs:
     return replace(
         inputs,
         required=[document.value for document in _load_with_kinds(paths.required, project)],
-        credentials=[each.value for each in _load_secrets(paths.credentials, project)],
+        credentials=load_values(paths.credentials, project),
         schemas=[] if paths.schemas is None else load_schemas(paths.schemas, project),
         context=load_context(paths.context, paths.context_values, project),
     )
@@ -203,10 +203,8 @@ def load_xrd(path: Path, project: Project) -> Object:
     from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
 
     document = load_one(path, "an XRD", project)
-    try:
-        check_definition(document.value)
-    except InputError as error:
-        raise InputError(*author_positions.locate_all(error.diagnostics, document)) from error
+    if not xrds.is_xrd(document.value):
+        raise InputError(author_positions.locate(xrds.refuse_type(document.value), document))
     catalog.check_definitions([document])
     return document.value
 
@@ -221,16 +219,10 @@ def load_one(path: Path, what: str, project: Project) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
     documents = load_all(path, project)
     if len(documents) != 1:
-        groups = {
-            manifests.group(manifests.text_at(each.value, "apiVersion")) for each in documents
-        }
-        hint = "name one of its files" if path.is_dir() else "write each into a file of its own"
-        # The file of Functions is another argument.
-        is_other = groups <= {"pkg.crossplane.io"}
         raise InputError.of(
             f'cannot load {what} from "{path}": it holds {len(documents)} objects instead of one',
             span=documents[1].span() if documents else Span(name=str(path), line=1),
-            hint=None if is_other else hint,
+            hint="name one of its files" if path.is_dir() and documents else None,
         )
     return documents[0]
 
@@ -267,17 +259,6 @@ def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:
     ]
     if problems:
         raise InputError(*problems)
-    return documents
-
-
-def _load_secrets(path: Path | None, project: Project) -> list[Document]:
-    """Load the Secrets of steps' credentials, whose type may be left out. Raises FatalError."""
-    documents = [] if path is None else load_all(path, project)
-    for document in documents:
-        if document.value.get("kind", "Secret") != "Secret":
-            message = f"cannot use {manifests.describe(document.value)} as credentials"
-            problem = Diagnostic(message=message, field="kind", hint="credentials are Secrets")
-            raise InputError(author_positions.locate(problem, document))
     return documents
 
 

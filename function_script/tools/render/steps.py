@@ -19,7 +19,6 @@ _SELECTOR_FIELDS: Final = (
     *("requirementName", "apiVersion", "kind"),
     *("name", "matchLabels", "namespace"),
 )
-_REQUIRED: Final = "requiredResources"
 _PIPELINE: Final = "Pipeline"
 # The mode that Crossplane 2 no longer has, and the last version of its command that converts it.
 _RESOURCES: Final = "Resources"
@@ -196,7 +195,7 @@ def _step(index: int, fields: ObjectReader) -> Step:
     requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems
     )
-    requirements.refuse_unknown(_REQUIRED, "requiredSchemas")
+    requirements.refuse_unknown("requiredResources", "requiredSchemas")
     fields.refuse_misspelt("credentials", "requirements")
     return Step(
         index=index,
@@ -204,7 +203,7 @@ def _step(index: int, fields: ObjectReader) -> Step:
         function=_function(fields, revision),
         input=None if step_input is None else step_input.value,
         credentials=dict(_credentials(fields)),
-        resources=_selectors(requirements, _REQUIRED),
+        resources=_selectors(requirements, "requiredResources"),
         schemas=_selectors(requirements, "requiredSchemas"),
         revision=revision,
     )
@@ -240,8 +239,8 @@ def _credentials(fields: ObjectReader) -> list[tuple[str, tuple[str, str]]]:
     for item in fields.objects("credentials"):
         name = item.text("name", required=True) or ""
         sources = {"None": False, "Secret": True}
-        is_secret = item.choice("source", sources, required=True, exact=True) or False
-        secret = item.object("secretRef", required=is_secret)
+        is_secret = item.choice("source", sources, required=True, exact=True)
+        secret = item.object("secretRef", required=is_secret is True)
         if is_secret and secret is not None:
             namespace = secret.text("namespace", required=True) or ""
             credentials.append((name, (namespace, secret.text("name", required=True) or "")))
@@ -253,8 +252,7 @@ def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
     for item in fields.objects(key):
         item.refuse_unknown(*_SELECTOR_FIELDS)
         name = item.text("requirementName", required=True) or ""
-        is_known = key == _REQUIRED and item.value.keys() <= set(_SELECTOR_FIELDS)
-        if is_known and ("name" in item.value) is ("matchLabels" in item.value):
+        if {"name", "matchLabels"} <= item.value.keys():
             item.problems.add(item.path, "needs exactly one of name and matchLabels")
         selectors[name] = wire.Selector(
             api_version=item.text("apiVersion", required=True) or "",

@@ -22,8 +22,6 @@ from function_script.tools.render import conditions
 _RESOURCE_VERSION: Final = "999"
 _PAUSED: Final = "crossplane.io/paused"
 _REQUESTED: Final = "crossplane.io/reconcile-requested-at"
-# An object of these groups is no XR.
-_OF_CROSSPLANE: Final = ("apiextensions.crossplane.io", "pkg.crossplane.io")
 _ARGUMENTS: Final = "the order of arguments is XR COMPOSITION FUNCTIONS"
 _HANDLED: Final = ("status", "lastHandledReconcileAt")
 # The namespace that kubectl uses if none is set.
@@ -119,7 +117,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
 def check_identity(file: Object) -> None:
     """Raise XrError if the XR has no type or name, or a name or namespace that is no text."""
     api_version, kind = objects.api_version_and_kind(file)
-    if manifests.group(api_version) in _OF_CROSSPLANE:
+    if manifests.group(api_version) in {"apiextensions.crossplane.io", "pkg.crossplane.io"}:
         message = f"cannot render {manifests.describe(file)}: it is no XR"
         raise XrError.of(message, field="kind", hint=_ARGUMENTS)
     for field in ("metadata.name", "metadata.namespace"):
@@ -226,19 +224,10 @@ def _ownership_problems(xr: Xr, manifest: Object) -> Iterator[tuple[str, str]]:
         yield f'it is not in the XR\'s namespace "{xr.namespace}"', hint
 
 
-def check_definition(xrd: Object) -> None:
-    """Raise InputError for an object that is no XRD."""
-    if not xrds.is_xrd(xrd):
-        raise InputError.of(
-            f"cannot use {manifests.describe(xrd)} as XRD: "
-            f"it must be a {xrds.KIND} of {' or '.join(xrds.VERSIONS)}",
-            field="apiVersion" if xrd.get("kind") == xrds.KIND else "kind",
-        )
-
-
 def check_match(xrd: Object, xr: Object) -> None:
     """Raise InputError for an object that is no XRD, XrError if it does not define the XR."""
-    check_definition(xrd)
+    if not xrds.is_xrd(xrd):
+        raise InputError(xrds.refuse_type(xrd))
     definition = manifests.defined_type(xrd)
     api_version, kind = objects.api_version_and_kind(xr)
     if definition != (manifests.group(api_version), kind):

@@ -236,10 +236,8 @@ def _diagnostics(document: Document) -> list[Diagnostic]:
         if names is not None:
             names.text("kind", required=True)
         versions = list(spec.objects("versions"))
-        if spec.value.get("versions") == []:
+        if not versions and spec.value.get("versions") in (None, []):
             problems.add(spec.at("versions"), "is required")
-        elif spec.value.get("versions") is None:
-            spec.object("versions", required=True)
         for version in versions:
             version.text("name", required=True)
             for flag in ("served", "referenceable", "storage", "deprecated"):

@@ -21,7 +21,6 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList
-from function_script.texts.source import Span
 from function_script.tools import author_positions, bounded, manifests
 from function_script.tools.author_positions import file_of
 from function_script.tools.project import SUFFIXES, Project
@@ -60,11 +59,8 @@ _CONTENT_PHRASE: Final = {
 _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_GROUP}
 # The cluster that `render` and `test` run with: its objects are no part of a package.
 _CLUSTER_FILES: Final = {"observed.yaml", "required.yaml"}
+_DEPENDENCY: Final = ("apiVersion", "configuration", "function", "package", "provider", "version")
 _PREFIX: Final = "function-"
-# A dependency has one of the former fields, or all of the latter.
-_DEPENDENCIES: Final = ("configuration", "function", "provider")
-_DEPENDENCY: Final = ("apiVersion", "kind", "package")
-_KINDS: Final = {kind: kind for kind in ("Configuration", "Function", "Provider")}
 _IGNORE_FILE: Final = "leave the file out: --ignore PATTERN"
 _IGNORE: Final = "leave the others out: --ignore PATTERN"
 
@@ -110,10 +106,11 @@ def load(contents: Contents) -> Package:
     metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:
         files = dict.fromkeys(span.name for each in metas if (span := each.span()) is not None)
+        wrong = (each.span() for each in documents if file_of(each).name == "crossplane.yaml")
         raise InputError.of(
             f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
             f"kind Function or Configuration ({_META_GROUP}/v1) instead of one",
-            span=None if metas else _find_meta(documents),
+            span=None if metas else next(wrong, None),
             hint=f"{_IGNORE}: {', '.join(files)}" if metas else None,
         )
     (meta,) = metas
@@ -131,8 +128,7 @@ def load(contents: Contents) -> Package:
         examples += _read(path, project)
     elif path is not None:
         raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
-    located = author_positions.locate_all(_metadata_problems(meta.value), meta)
-    problems = [*located, *_problems(meta.value, content)]
+    problems = [*_metadata_problems(meta), *_problems(meta.value, content)]
     problems += [
         Diagnostic(
             message="cannot put an example into the package: it has no apiVersion or no kind",
@@ -154,15 +150,6 @@ def load(contents: Contents) -> Package:
         other_functions=_other_functions(meta.value, content),
         files=frozenset(map(file_of, (*documents, *examples))),
     )
-
-
-def _find_meta(documents: Iterable[Document]) -> Span | None:
-    """Return the position of the wrong field in what should be the metadata of a package."""
-    for document in documents:
-        if file_of(document).name == "crossplane.yaml":
-            is_known = _gvk(document)[0] in {api_version for api_version, _ in _META}
-            return document.span(("kind" if is_known else "apiVersion",))
-    return None
 
 
 def _other_functions(meta: Object, content: Iterable[Document]) -> tuple[str, ...]:
@@ -213,10 +200,10 @@ def _gvk(document: Document) -> tuple[str, str]:
     return objects.api_version_and_kind(document.value)
 
 
-def _metadata_problems(meta: Object) -> Iterator[Diagnostic]:
-    """Yield what Crossplane cannot read in the metadata of a package, and misspelt fields of it."""
+def _metadata_problems(meta: Document) -> list[Diagnostic]:
+    """Return what Crossplane cannot read in the metadata of a package, and misspelt fields."""
     problems = ProblemList()
-    fields = ObjectReader(meta, "", problems)
+    fields = ObjectReader(meta.value, "", problems)
     if metadata := fields.object("metadata", required=True):
         metadata.text("name", required=True)
     spec = fields.object("spec") or ObjectReader({}, "spec", problems)
@@ -224,15 +211,12 @@ def _metadata_problems(meta: Object) -> Iterator[Diagnostic]:
     if crossplane := spec.object("crossplane"):
         crossplane.parsed("version", _check_constraint)
     for item in spec.objects("dependsOn"):
-        first = len(problems)
-        item.refuse_misspelt("version", *_DEPENDENCIES, *_DEPENDENCY)
-        if len(problems) == first and not any(key in item.value for key in _DEPENDENCIES):
-            item.choice("kind", _KINDS, required=True, exact=True)
-            for key in ("apiVersion", "package"):
-                item.text(key, required=True)
+        item.refuse_misspelt(*_DEPENDENCY)
+        if "package" in item.value:
+            item.choice("kind", {**_CONTENT, "Provider": set()}, required=True, exact=True)
         item.parsed("version", _check_constraint)
-    for problem in problems:
-        yield problem.to_diagnostic("cannot build the package: ")
+    diagnostics = (problem.to_diagnostic("cannot build the package: ") for problem in problems)
+    return author_positions.locate_all(diagnostics, meta)
 
 
 def _check_constraint(text: str) -> None:

@@ -206,7 +206,7 @@ def test_mistakes_in_the_data_are_told(data: Object, message: str) -> None:
 
 
 def test_credentials_are_those_of_the_data() -> None:
-    with pytest.raises(InputError, match='the data has no credentials "api"'):
+    with pytest.raises(InputError, match="the data has no credentials for it"):
         render(f"{JINJA}credentials: [api]\n", {})
 
 

@@ -183,7 +183,6 @@ UNREADABLE = {
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
     "xrd": ("xr", XRD_OF_ANOTHER, r"it is no XR\n  --> .*xr.yaml:2:1"),
     "no-xrd": ("xrd", XRD_OF_ANOTHER.replace("/v2", "/v3"), r"as XRD.*\n  --> .*xrd.yaml:1:1"),
-    "no-secret": ("credentials", XR, r"as credentials\n  --> .*credentials.yaml:2:1"),
     "no-function": (
         "functions",
         XR,

@@ -98,7 +98,7 @@ MISTAKES = {
     ),
     "type": (
         {"crossplane.yaml": META.replace("Configuration", "Config")},
-        r"crossplane\.yaml:2:1: .*0 objects",
+        r"crossplane\.yaml:1: .*0 objects",
     ),
     "no-name": ({"crossplane.yaml": META.replace("name:", "nme:")}, "metadata.nme: there is no"),
     **{
