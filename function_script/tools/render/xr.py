@@ -251,10 +251,12 @@ def complete(xr: Object, xrd: Object) -> Object:
     api_version, kind = objects.api_version_and_kind(xr)
     schema = xrds.find_schema(xrd, api_version, kind)
     if schema is None:
+        versions = {each: "" for each, *_ in xrds.to_schemas(xrd)}
         raise XrError.of(
             f'cannot apply defaults of XRD "{manifests.name(xrd)}": '
             f"it has no version {api_version}",
             field="apiVersion",
+            hint=f"it has {', '.join(versions)}",
         )
     return structural_schema.complete(xr, schema)
 
