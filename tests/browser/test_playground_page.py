@@ -30,6 +30,25 @@ def test_problems_are_marked(page: Browser) -> None:
     assert str(at).startswith('xr["spec"]["imgae"]')
 
 
+@pytest.mark.parametrize("before", ["\\t", "\u6f22\u5b57", "\U0001f600e\u0301"], ids=ascii)
+def test_mark_is_at_its_text(page: Browser, before: str) -> None:
+    """A tab and a wide character are not as wide as others."""
+    replace(page, '["image"]', f'["image"] + "{before}".imgae')
+    page.wait_for(BAD)
+    mark, text = page.evaluate(
+        """(() => {
+        const texts = document.createTreeWalker(document.querySelector(".sheet pre"), 4);
+        while (!texts.nextNode().data.includes("imgae"));
+        const range = document.createRange();
+        range.setStart(texts.currentNode, texts.currentNode.data.indexOf("imgae"));
+        range.setEnd(texts.currentNode, texts.currentNode.data.indexOf("imgae") + 5);
+        const sides = ({ left, right }) => [Math.round(left), Math.round(right)];
+        return [document.querySelector(".marks u"), range]
+        .map((part) => sides(part.getBoundingClientRect())); })()"""
+    )  # type: ignore[misc] # two lists
+    assert mark == pytest.approx(text, abs=1)
+
+
 def test_mended_is_good_again(page: Browser) -> None:
     replace(page, '["image"]', '["imgae"]')
     page.wait_for(BAD)
