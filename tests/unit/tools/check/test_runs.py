@@ -15,6 +15,7 @@ from support import one_step
 from support.check_helpers import pointed_at
 from support.commands import Run
 
+from function_script.documents.stream import read_value
 from function_script.sandbox.pool import Pool
 from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Report, render_text
@@ -838,12 +839,16 @@ def test_example_with_a_composition_of_its_own_is_not_that_of_another(
     assert _check(tmp_path, pool).findings == []
 
 
+@pytest.mark.parametrize("is_json", [False, True], ids=["yaml", "json"])
 def test_value_of_an_example_that_the_xrd_refuses_is_in_no_variant(
-    tmp_path: Path, pool: Pool
+    is_json: bool, tmp_path: Path, pool: Pool
 ) -> None:
     program = "{% if spec.size is defined and spec.size != 'huge' %}{{ spec.ratio.x }}{% endif %}"
     file = _place(tmp_path, _JINJA, program)
-    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{region: eu, size: huge}}\n")
+    text = f"{one_step.XR}spec: {{region: eu, size: huge}}\n"
+    if is_json:
+        text = json.dumps(read_value(text), separators=(",", ":"))
+    (tmp_path / "xr.yaml").write_text(text)
     findings = _check(file, pool, variants=1).findings
     assert [each.rule for each in findings] == ["xr", "failing-run"]
 
