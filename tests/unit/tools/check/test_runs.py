@@ -763,14 +763,18 @@ def test_output_of_render_is_no_xr_at_hand(spec: str, tmp_path: Path, pool: Pool
     assert _check(file, pool).findings == []
 
 
+@pytest.mark.parametrize("is_json", [False, True], ids=["yaml", "json"])
 @pytest.mark.parametrize(("field", "rules"), [("szie", ["doubtful"]), ("sizes", []), ("is", [])])
 def test_misspelt_field_of_an_xr_without_an_xrd_is_a_finding(
-    field: str, rules: list[str], tmp_path: Path, pool: Pool
+    field: str, rules: list[str], is_json: bool, tmp_path: Path, pool: Pool
 ) -> None:
     """A plural may be another field."""
     file = _place(tmp_path, _STARLARK, _script(_config(f'get_xr(req, "spec.{field}", "a")')))
     (tmp_path / "xrd.yaml").unlink()
-    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{size: red}}\n")
+    text = f"{one_step.XR}spec: {{size: red}}\n"
+    if is_json:
+        text = json.dumps(read_value(text), separators=(",", ":"))
+    (tmp_path / "xr.yaml").write_text(text)
     assert [each.rule for each in _check(file, pool).findings] == rules
 
 
@@ -839,16 +843,12 @@ def test_example_with_a_composition_of_its_own_is_not_that_of_another(
     assert _check(tmp_path, pool).findings == []
 
 
-@pytest.mark.parametrize("is_json", [False, True], ids=["yaml", "json"])
 def test_value_of_an_example_that_the_xrd_refuses_is_in_no_variant(
-    is_json: bool, tmp_path: Path, pool: Pool
+    tmp_path: Path, pool: Pool
 ) -> None:
     program = "{% if spec.size is defined and spec.size != 'huge' %}{{ spec.ratio.x }}{% endif %}"
     file = _place(tmp_path, _JINJA, program)
-    text = f"{one_step.XR}spec: {{region: eu, size: huge}}\n"
-    if is_json:
-        text = json.dumps(read_value(text), separators=(",", ":"))
-    (tmp_path / "xr.yaml").write_text(text)
+    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{region: eu, size: huge}}\n")
     findings = _check(file, pool, variants=1).findings
     assert [each.rule for each in findings] == ["xr", "failing-run"]
 
