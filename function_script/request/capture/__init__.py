@@ -29,7 +29,8 @@ def is_requested(request: bytes) -> bool:
     """Report whether the observed composite resource has the annotation."""
     try:
         observed = wire.index_request(request).observed
-        xr = view_object(observed and observed.composite and observed.composite.struct_part)
+        composite = None if observed is None else observed.composite
+        xr = view_object(None if composite is None else composite.struct_part)
         return objects.find_path(xr, ("metadata", "annotations", ANNOTATION)) == "true"
     except wire.WireError:
         return False
@@ -64,10 +65,9 @@ def _describe(request: Object) -> str:
     xr = objects.find_path(request, "observed.composite.resource")
     if not isinstance(xr, dict):
         return "A request that was captured."
-    metadata = xr.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    names = [metadata[key] for key in ("namespace", "name") if isinstance(metadata.get(key), str)]
-    return f"A request of {xr.get('kind')} {'/'.join(map(str, names))} that was captured."
+    fields = (objects.find_path(xr, f"metadata.{key}") for key in ("namespace", "name"))
+    names = "/".join(name for name in fields if isinstance(name, str))
+    return f"A request of {xr.get('kind')} {names} that was captured."
 
 
 def _to_object(type_: type[Message], data: bytes) -> Object:

@@ -78,8 +78,7 @@ def make_start(context: Object, desired: fnv1.State) -> fnv1.RunFunctionResponse
 def sign(request: fnv1.RunFunctionRequest) -> None:
     """Set ``meta``: the tag is a hash of everything else, as in Crossplane."""
     # Maps of protobuf have no order of their own, and equal requests need equal tags.
-    tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
-    request.meta.tag = tag
+    request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
     request.meta.capabilities.extend(CAPABILITIES)
 
 
