@@ -328,16 +328,11 @@ def test_waiting_resources_are_drawn_and_listed(window: Browser, root: Path) -> 
 
 def test_text_of_others_is_shown_in_its_order(page: Browser) -> None:
     """A character turns the rest of its line around."""
-    put_text(
-        page,
-        read_text(page).replace(
-            "def main(req):", "def main(req):\n            fail('a\\u202eb\\u2028c')"
-        ),
-    )
+    line = "def main(req):"
+    replace(page, line, line + "\n            fail('a\\u202eb\\u2028c')")
     page.wait_for(BAD)
-    assert "a\\u202eb\\u2028c" in str(
-        page.evaluate('document.querySelector("#problems").innerText')
-    )
+    text = page.evaluate('document.querySelector("#problems").innerText')
+    assert "a\\u202eb\\u2028c" in str(text)
 
 
 def test_resources_out_of_view_are_not_laid_out(window: Browser, root: Path) -> None:
@@ -352,12 +347,10 @@ def test_resources_out_of_view_are_not_laid_out(window: Browser, root: Path) -> 
 
 def test_unfinished_text_is_painted_at_once(page: Browser) -> None:
     """Thirty escapes, which a pattern could read in a thousand million ways."""
-    milliseconds = page.evaluate(
+    assert page.evaluate(
         r"""import("/highlight.js").then(({ highlight }) => { const start = performance.now();
-        highlight('a: "' + "\\n".repeat(30)); return performance.now() - start; })"""
+        highlight('a: "' + "\\n".repeat(30)); return performance.now() - start < 3000; })"""
     )
-    assert isinstance(milliseconds, int | float)
-    assert milliseconds < 3000
 
 
 def test_playground_that_has_ended_is_told(window: Browser, root: Path) -> None:
