@@ -35,6 +35,8 @@ _METHODS: Final[dict[str, habits.Kind]] = {
 _SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = ("True", "False", "Unknown")
 _TARGETS: Final = ("Composite", "CompositeAndClaim")
+# A reason has fewer words than a message.
+_MAX_WORDS: Final = 3
 _EVENTS: Final = frozenset({"event", "fatal", "warning"})
 
 
@@ -95,6 +97,10 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     types = [each for each in parameter.types if each != NULL]
     # Nothing is wrong with the order of one argument, of some with names, and of any number.
     is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w|\(\w+\)$", signature.usage)
+    # Only the text's author knows if it was to be a number, or is in a wrong place.
+    is_ordered = is_ordered and (types != ["integer"] or isinstance(argument, ast.Constant))
+    # In any order, it is no value.
+    is_ordered = is_ordered and wrong.type != NULL
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
@@ -131,9 +137,9 @@ def _hint_for_text(
         case ["list"] if wrong.at not in range(len(positional) - 1):
             items = re.sub(r"[,;] *", '", "', text)
             return f"write {lead}[{items}]"
-        case ["integer"] if text == word or word.isdigit():
+        case ["integer"] if word.isdigit():
             # A text that is written out and no number was to be another argument.
-            return f"write {word if word.isdigit() else f'int({text})'}"
+            return f"write {word}"
         case ["boolean"] if word.capitalize() in {"True", "False"}:
             return f"write {lead}{word.capitalize()}"
         case _:
@@ -184,17 +190,26 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     # A severity that comes first, as in other SDKs, is the name of the function here.
     function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:
-        hint = usage
+        # A text with blanks is a message in a wrong place.
+        hint = usage if " " in str(node.value) else None
+        if str(node.value).lower() == "claim":
+            hint = 'write "CompositeAndClaim"'
         if function is not None and "reason" in words:
             hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
     node = words.get("reason")
-    if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
-        order = "first, the reason second" if name in _EVENTS else "behind the reason"
-        hint = f"the message comes {order}: {signature.usage}"
+    if node and node.value and not conditions.PASCAL_CASE.fullmatch(text := str(node.value)):
+        message = getattr(words.get("message"), "value", "" if "message" in arguments else "None")
+        parts = re.findall(r"[A-Za-z0-9]+", text)
+        pascal = "".join(part[0].upper() + part[1:] for part in parts)
+        is_short = len(parts) <= _MAX_WORDS and conditions.PASCAL_CASE.fullmatch(pascal)
+        hint = f'write "{pascal}"' if is_short else None
         if function is not None:
             hint = f"write {owner}.{function}({to_source(node)})"
+        elif " " in text and conditions.PASCAL_CASE.fullmatch(message):
+            order = "first, the reason second" if name in _EVENTS else "behind the reason"
+            hint = f"the message comes {order}: {signature.usage}"
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
         return Problem(node, message, hint, is_word=True)
     return None
@@ -213,6 +228,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     if kind == "function":
         is_response = owner == "response"
         return message, f"call it, with parentheses: rsp = {owner}()" if is_response else None
+    if kind == "tuple" and name in signatures.attributes()["list"]:
+        return message, "a tuple does not change: begin with a list, in [ ]"
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint

@@ -50,7 +50,7 @@ _LABEL: Final = re.compile(
 # Text in braces that would be the value of a name in an f-string or in JavaScript.
 _INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
 # An expression of a template that begins with a name.
-_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)?\}\}")
+_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)? *-?\}\}")
 _TYPES: Final = frozenset(
     {
         *("NoneType", "bool", "dict", "float", "function", "int", "list", "namespace", "range"),
@@ -198,15 +198,24 @@ def find_main_hint(source: Source) -> str | None:
     return next((each.hint for each in _find_in(source, _parameters, _no_result)), None)
 
 
-def find_body(source: Source, parameter: str | None) -> Finding | None:
+def find_body(source: Source, arguments: Mapping[str, str]) -> Finding | None:
     """Return the function of a resource that lacked a parameter; None if several have it."""
-    bodies = [
-        syntax.span_of(node, source)
-        for node in ast.walk(syntax.parse(source.text) or ast.Module([], []))
-        if isinstance(node, ast.Lambda) and parameter in {each.arg for each in node.args.args}
-    ]
+    tree = syntax.parse(source.text) or ast.Module([], [])
+    name, parameter = arguments.get("function"), arguments.get("parameter")
+    bodies = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Lambda(args=ast.arguments(args=[*parameters])) if name == "lambda":
+                bodies += [node] * (parameter in {each.arg for each in parameters})
+            case ast.Call(ast.Attribute(attr="resource"), [_, ast.Name(id=body) as it]) if (
+                body == name
+            ):
+                signature = _find_signature(ast.Call(it, [], []), tree)
+                hint = f"call it: {signature.usage}" if signature else None
+                message = f"the function of a resource is called without {parameter}"
+                return Finding(syntax.span_of(it, source), message, hint)
     findings = _find_in(source, _calls) if len(bodies) == 1 else ()
-    return next((each for each in findings if each.span == bodies[0]), None)
+    return next((each for each in findings if each.span == syntax.span_of(bodies[0], source)), None)
 
 
 def _find_in(source: Source, *rules: _Rule) -> Iterator[Finding]:
@@ -489,12 +498,15 @@ def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
     match node:
         case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             is_part = name == "status" and not is_whole
-            setter = signatures.methods().get("set_status" if is_part else name)
+            near = habits.find("starlark", name, "response") or name
+            setter = signatures.methods().get("set_status" if is_part else near)
             if setter is not None:
                 return f"write {setter.usage}"
+            # The other keys of a response as a dict are no names of resources.
+            is_resource = isinstance(node, ast.Subscript) and name not in {"meta", "requirements"}
+            return f'write rsp.resource("{name}", {{...}})' if is_resource else None
         case _:
-            pass
-    return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
+            return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
 
 
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
@@ -639,6 +651,14 @@ def _numbers(script: _Script) -> Iterator[Finding]:
         if hint is not None:
             span = syntax.span_of(number, script.source) if script.failure is None else None
             yield Finding(span, f'cannot read "{text}" as a number', hint)
+
+
+@_explains("format")
+def _braces(script: _Script) -> Iterator[Finding]:
+    """Find a text with braces in front of %, after a failure."""
+    match script.node:
+        case ast.BinOp(left=ast.Constant(value=str(text))) if "{" in text and "%" not in text:
+            yield script.say("braces are for .format(...): in front of %, each value has %s")
 
 
 @_explains("key")
@@ -808,6 +828,10 @@ def _undefined(script: _Script) -> Iterator[Finding]:
                 root, *parts = path[0].split(".")
                 members = "".join(f'["{key}"]' for key in parts)
                 yield script.say(f"a key with a dash is in brackets and quotes: {root}{members}")
+    for function, _ in _find_mains(script) if name == "req" else ():
+        if any(node is script.node for node in ast.walk(function)):
+            others = syntax.positional_of(function)
+            yield script.say(f"write {others[0]}" if others else "write `def main(req):`")
     bindings = Bindings.of([script.tree])
     own = {n.id for n in ast.walk(script.tree) if isinstance(n, ast.Name)}
     names = sorted({*own, *bindings.variables, *bindings.functions} - {name})
@@ -896,12 +920,9 @@ def _comparisons(script: _Script) -> Iterator[Finding]:
             f"this is always {result}: a value of type {one} is never equal to one of type {two}"
         )
         hint = "compare values of one type"
-        match left, right:
-            case (ast.Call(func=ast.Name(id="get_condition")) as call, _) | (
-                _,
-                ast.Call(func=ast.Name(id="get_condition")) as call,
-            ):
-                hint = f'its status is a text: {calls.to_source(call)}["status"]'
+        match _find_origin(left, script):
+            case ast.Call(func=ast.Name(id="get_condition")):
+                hint = f'its status is a text: {calls.to_source(left)}["status"]'
             case _ if {one, two} == {"int", "string"}:
                 hint = "leave the quotes of the number out, or convert with str(...)"
             case _ if {one, two} == {"bool", "string"}:

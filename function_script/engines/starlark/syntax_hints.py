@@ -26,6 +26,8 @@ _TOKEN: Final = re.compile(
     r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
     re.DOTALL,
 )
+# Two slashes and words, up to the end of a line. The words of a text have a quote behind them.
+_SLASHES: Final = re.compile(r"// *[A-Za-z][\w,.'()-]*(?: +[\w,.'()-]+)+ *$")
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
 _MARKS: Final = habits.marks("starlark")
 
@@ -129,6 +131,8 @@ def _equals(site: _Site) -> Finding | None:
         return None
     colon = 0 if site.text_at(0) == ":" else -1
     if site.text_at(colon) == ":":
+        if site.first().text == "for":
+            return site.hint("write `for key, value in dict.items():`, or `for item in list:`")
         is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
         text = "assign on a line of its own: `name = value`"
         text = "write `name = value`" if is_statement else text
@@ -198,9 +202,14 @@ def _increment(site: _Site) -> Finding | None:
 @_RULES.add
 def _comment(site: _Site) -> Finding | None:
     texts = site.text_at(0), site.text_at(1)
-    # A division has a value on its left.
+    # A division has a value on its left, and no words on its right.
     if texts == ("/", "*") or (texts[0] == "//" and not site.is_value_before()):
         return site.hint("comments begin with #")
+    offset = site.at(0).offset
+    begin = site.text.rfind("\n", 0, offset) + 1
+    comment = _SLASHES.search(site.text[begin:].partition("\n")[0])
+    if comment is not None and begin + comment.start() < offset:
+        return site.hint("comments begin with #", Token("", "//", begin + comment.start()))
     return None
 
 

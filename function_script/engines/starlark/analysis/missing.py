@@ -20,10 +20,12 @@ from function_script.texts.source import Source, Span
 
 _MAX_KEYS_SHOWN = 6
 _REQUEST: Final = "the request"
+# Parts that have the same keys in every request.
+_FIXED: Final = frozenset({_REQUEST, "observed", "desired"})
 
 
 class MissingKey(NamedTuple):
-    """A key that a part of the request lacks; ``is_suggestion``: the advice names the key meant.
+    """A key that a part of the request lacks; ``is_final``: no other advice fits.
 
     ``is_null``: the key is there, and its value is null. ``waiting`` is how a resource waits for
     the value; "" where nothing can.
@@ -32,7 +34,7 @@ class MissingKey(NamedTuple):
     parent: str
     key: str
     advice: str
-    is_suggestion: bool = False
+    is_final: bool = False
     is_null: bool = False
     waiting: str = ""
 
@@ -88,7 +90,7 @@ def find_missing_key(
         absent = _walk(path, key, request) if path else None
         if path is None or absent is None:
             continue
-        if absent.is_suggestion or not absent.parent.startswith(missing_values.OBSERVED):
+        if absent.is_final or not absent.parent.startswith(missing_values.OBSERVED):
             return absent
         names = composed.find_names(parsed.values())
         name = str(path[missing_values.OBSERVED.count(".") + 1])
@@ -153,7 +155,7 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
         if lacking:
-            missing = _describe(parent or _REQUEST, key, list(lacking[0]))
+            missing = _describe(parent or _REQUEST, key, lacking[0])
         # Below a default, as that of get("network", {}), the cause is the key that has it.
         if missing is not None and absent in {"", key} and (lacking or not values):
             return missing
@@ -162,18 +164,22 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
     return None
 
 
-def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
+def _describe(parent: str, key: str, holder: Mapping[str, Readable]) -> MissingKey:
+    keys = list(holder)
     if key in keys:
         return MissingKey(parent, key, "", is_null=True)
     if key == "resource" and parent.endswith(".resource"):
-        return MissingKey(parent, key, ": it is the resource itself", is_suggestion=True)
+        return MissingKey(parent, key, ": it is the resource itself", is_final=True)
     if missing_values.is_below_resource(key, keys):
         advice = f': the object is below it, ["resource"]["{key}"]'
-        return MissingKey(parent, key, advice, is_suggestion=True)
+        return MissingKey(parent, key, advice, is_final=True)
     if parent == _REQUEST and (meant := field_names.advise_root(key, None)):
-        return MissingKey(parent, key, f": {meant}", is_suggestion=True)
+        return MissingKey(parent, key, f": {meant}", is_final=True)
     near = spelling.nearest(key, keys)
     if near:
-        return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
+        return MissingKey(parent, key, f', did you mean "{near}"?', is_final=True)
+    below = [name for name, part in holder.items() if isinstance(part, Mapping) and key in part]
+    if parent in _FIXED and len(below) == 1:
+        return MissingKey(parent, key, f', did you mean "{below[0]}.{key}"?', is_final=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
-    return MissingKey(parent, key, others)
+    return MissingKey(parent, key, others, is_final=parent in _FIXED)
