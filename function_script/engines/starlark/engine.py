@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, cast
 
@@ -9,9 +10,10 @@ import orjson
 import starlark
 
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import paths
+from function_script.engines.starlark.analysis import paths, syntax
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
+from function_script.engines.starlark.interpreter import Failure
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
@@ -24,7 +26,7 @@ from function_script.texts.errors import (
     LimitError,
     ProgramError,
 )
-from function_script.texts.source import Span
+from function_script.texts.source import Source, Span
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
@@ -80,12 +82,11 @@ class _Run:
                     reply, withheld = run.whole(self._request)
                 else:
                     reply = build.call_main(script.wrapped, self._text, self._options)
-        except starlark.StarlarkError as error:
+        except BaseException as error:  # noqa: BLE001 # a panic is no Exception
             # Before the rerun, which may raise another error of ours.
             raised = errors.take_raised()
-            failure = interpreter.read(str(error))
             raise errors.failed(
-                interpreter.correct_position(failure, self._program, self._error_text),
+                self._read_failure(error),
                 script.main,
                 script.sources,
                 self._request,
@@ -138,6 +139,21 @@ class _Run:
         part = script.wrapped.call_with(brief, "along", argument, json.dumps(path)).value
         return cast("str", part)
 
+    def _read_failure(self, error: BaseException) -> Failure:
+        """Return the failure of `main`; raises an error that is none of the interpreter's."""
+        text, program, name = str(error), self._program, "json.decode"
+        if "Unrepresentable number" in text:
+            # `json.decode` panics at a number beyond 1.8e308, and `from_json` does not.
+            program = syntax.map_sources(program, _decode_with_ours)
+            text, name = self._error_text(program), "from_json"
+        elif not isinstance(error, starlark.StarlarkError):
+            text = ""
+        if not text:
+            raise error
+        failure = interpreter.read(text)
+        failure = interpreter.correct_position(failure, program, self._error_text)
+        return replace(failure, message=failure.message.replace(name, "json.decode"))
+
     def _error_text(self, program: Program) -> str:
         """Run another program briefly and return the text of its error; "" without one."""
         brief = interpreter.brief_options(self._options)
@@ -152,6 +168,11 @@ class _Run:
             # The longer text may be too long, or the top level takes all the time there is.
             return ""
         return ""
+
+
+def _decode_with_ours(source: Source) -> Source:
+    # Of the same width, for the places behind it.
+    return replace(source, text=source.text.replace("json.decode(", "from_json  ("))
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -51,7 +51,6 @@ _HINTS: Final = {
     ("key", "function"): "call it, with parentheses",
     ("key", "int"): "use str(key)",
     ("main", ""): f"{mistakes.RESULT}, or what response() gives",
-    ("main", "NoneType"): "end main with `return` and the response",
     ("main", "function"): "call it, with parentheses",
     ("main", "list"): mistakes.RESULT,
     ("main", "string"): f"{mistakes.RESULT}; from_yaml(text) reads an object",
@@ -348,7 +347,7 @@ def _bad_result(
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
         return LimitError(problem, limit=limit)
-    hint = mistakes.find_main_hint(main) if refusal.code == "main" else None
+    hint = mistakes.find_main_hint(main, refusal.subject) if refusal.code == "main" else None
     return DocumentError(replace(problem, hint=hint or refusal.hint))
 
 

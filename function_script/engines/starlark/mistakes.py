@@ -60,6 +60,8 @@ _TYPES: Final = frozenset(
 PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
+# Keys of a response as a dict that no function of one is called by.
+_PARTS: Final = frozenset({"meta", "requirements", "results"})
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 
 
@@ -193,9 +195,10 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
             return code == "arguments" and isinstance(node, ast.Call)
 
 
-def find_main_hint(source: Source) -> str | None:
-    """Return the hint for a main with wrong parameters or without a response; else None."""
-    return next((each.hint for each in _find_in(source, _parameters, _no_result)), None)
+def find_main_hint(source: Source, kind: str = "") -> str | None:
+    """Return the hint for a main with wrong parameters or a result of a ``kind``; else None."""
+    rules = (_parameters, _no_result, *[_no_end] * (kind == NONE))
+    return next((each.hint for each in _find_in(source, *rules)), None)
 
 
 def find_body(source: Source, arguments: Mapping[str, str]) -> Finding | None:
@@ -422,7 +425,7 @@ def _loops(script: _Script) -> Iterator[Finding]:
         yield script.at(items, f"a value of type {kind} has no items", hint)
 
 
-@_explains("frozen")
+@_explains("frozen", "struct")
 def _changes(script: _Script) -> Iterator[Finding]:
     """Find functions that change values of the top level, which are frozen, or of the request."""
     constants = _constants(script.tree)
@@ -449,7 +452,8 @@ def _changes(script: _Script) -> Iterator[Finding]:
             message = f'a function cannot change "{name}", which is set outside of it'
             yield script.at(changed, message, hint)
             continue
-        yield _explain_frozen(script, node, root, depth)
+        if script.failure.code == "frozen":
+            yield _explain_frozen(script, node, root, depth)
 
 
 def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) -> Finding:
@@ -502,8 +506,7 @@ def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
             setter = signatures.methods().get("set_status" if is_part else near)
             if setter is not None:
                 return f"write {setter.usage}"
-            # The other keys of a response as a dict are no names of resources.
-            is_resource = isinstance(node, ast.Subscript) and name not in {"meta", "requirements"}
+            is_resource = isinstance(node, ast.Subscript) and name not in _PARTS
             return f'write rsp.resource("{name}", {{...}})' if is_resource else None
         case _:
             return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
@@ -814,6 +817,8 @@ def _undefined(script: _Script) -> Iterator[Finding]:
         match node:
             case ast.Dict(keys=keys) if any(key is script.node for key in keys):
                 yield script.say(f'keys of a dict are in quotes: "{name}"')
+            case ast.Call(ast.Name(id="load"), [_, ast.Constant(value="*")]):
+                yield script.say('load knows no "*": write each name that it loads')
             case ast.Attribute(value=ast.Name(id="resource") as holder, attr="update") if (
                 holder is script.node
             ):
@@ -895,7 +900,34 @@ def _no_result(script: _Script) -> Iterator[Finding]:
             yield Finding(span, "main returns nothing", hint)
 
 
+def _no_end(script: _Script) -> Iterator[Finding]:
+    """Find a main that may end without a return."""
+    for function, span in _find_mains(script):
+        last = function.body[-1]
+        if not isinstance(last, ast.Return):
+            yield Finding(span, None, "end main with `return` and the response")
+        elif last.value is not None and (hint := _none_hint(last.value, script)):
+            yield Finding(span, None, hint)
+
+
 # -- Doubts
+
+
+@_DOUBTS.add
+def _unused_values(script: _Script) -> Iterator[Finding]:
+    """Find statements that give a value, and do nothing else."""
+    parts = (ast.Attribute, ast.BinOp, ast.Compare, ast.Dict, ast.List, ast.Name, ast.Subscript)
+    ends = {
+        node.body[-1]
+        for node in ast.walk(script.tree)
+        if isinstance(node, ast.FunctionDef)
+        and not any(isinstance(each, ast.Return) for each in ast.walk(node))
+    }
+    for node in ast.walk(script.tree):
+        if isinstance(node, ast.Expr) and isinstance(value := node.value, parts):
+            hint = "write `return` in front of it" if node in ends else None
+            if not _has_call(value):
+                yield script.at(value, "nothing uses this value", hint)
 
 
 @_DOUBTS.add

@@ -29,6 +29,7 @@ _TOKEN: Final = re.compile(
 # Two slashes and words, up to the end of a line. The words of a text have a quote behind them.
 _SLASHES: Final = re.compile(r"// *[A-Za-z][\w,.'()-]*(?: +[\w,.'()-]+)+ *$")
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
+_THREE: Final = frozenset({'""', "''"})
 _MARKS: Final = habits.marks("starlark")
 
 
@@ -113,6 +114,14 @@ def _marks(site: _Site) -> Finding | None:
 
 
 @_RULES.add
+def _unclosed_text(site: _Site) -> Finding | None:
+    """Recognise a text in three quotes that has no end: the interpreter points at that of all."""
+    texts = (each for each in site.tokens if each.kind == "unclosed" and each.text[1:3] in _THREE)
+    token = next(texts, None) if site.code == "quote" else None
+    return token and site.hint(f"close the text with {token.text[:3]}", token, 3)
+
+
+@_RULES.add
 def _braces(site: _Site) -> Finding | None:
     """Recognise a value in two braces, as in templates."""
     if site.text_at(0) not in {"}", "."} or (bracket := site.bracket()) is None:
@@ -140,6 +149,10 @@ def _equals(site: _Site) -> Finding | None:
     if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
         return _arrow(site, site.at(0)._replace(text="=>"))
     bracket = site.bracket()
+    begin = site.tokens.index(bracket or site.first())
+    words = [token.text for token in site.tokens[begin : site.index]]
+    if "lambda" in words and site.text_at(-2) == ":":
+        return site.hint("a lambda has one expression: write `def name(arguments):`")
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
         return site.hint("write each assignment on a line of its own")
     if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
@@ -147,8 +160,6 @@ def _equals(site: _Site) -> Finding | None:
         return site.hint("names have no dash: write _", site.at(-2))
     if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
-    begin = site.tokens.index(bracket or site.first())
-    words = [token.text for token in site.tokens[begin : site.index]]
     if site.first().text in {"if", "elif", "while"} or (site.code == "else" and "if" in words):
         return site.hint("compare with `==`")
     if site.first().text == "for" and bracket is not None:
@@ -278,6 +289,11 @@ def _side_by_side(site: _Site) -> Finding | None:
         return None
     if site.code == "keyword":
         return None
+    if before.kind == "string" and token.kind == "name" and site.is_adjacent(-1):
+        quote, rest = before.text[0], site.text[token.end :].partition("\n")[0]
+        # What is behind a quote inside of a text ends with one more.
+        is_inside = rest.count(quote) % 2 == 1
+        return site.hint(f"a quote inside of a text is written \\{quote}") if is_inside else None
     is_prefix = before.kind == "name" and token.kind == "string" and site.is_adjacent(-1)
     if is_prefix and before.text in {"f", "r"}:
         return None

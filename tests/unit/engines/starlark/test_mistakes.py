@@ -22,6 +22,9 @@ MISTAKES = (
     ('return len(req) > "1"', 'len(req) > "1"', "cannot compare", "int(text)"),
     ("rsp = response()\n    fill(rsp)", "def main", "returns nothing", "`return rsp`"),
     ("rsp = response()\n    rsp.ready(True)\n    return response()", "rsp", "filled", "return rsp"),
+    ("req == {}\n    return {}", "req == {}", "nothing uses", ""),
+    ("def f(a):\n        a + 1\n    return f(2)", "a + 1", "nothing uses", "`return` in front"),
+    ('name = len(req)\n    return {"a": "{{ name }}"}', '"{{ name }}"', "a text here", "the value"),
     ("return type(req) == dict", "dict\n", "always false", '== "dict"'),
 )
 # Lines that look alike, and that are right or that only a run knows.
@@ -129,3 +132,11 @@ UNCERTAIN = (
 def test_call_that_may_be_right_is_left_alone(lines: str) -> None:
     program = programs.script(f"def main(req):\n    {lines}\n")
     assert not [problem.message for problem in LINT.find_failures(program)]
+
+
+def test_container_resources_are_no_composed_names() -> None:
+    container = '{"resources": {"requests": req, "limits": {"cpu": "1"}}}'
+    program = programs.script(
+        f'def main(req):\n    return {{"desired": {{"resources": {{"a": {{"resource": {container}}}}}}}}}\n'
+    )
+    assert LINT.find_composed_names(program) == {"a"}
