@@ -73,6 +73,9 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
         if argument is not None and argument in kinds.facts and parameter.types:
             where = parameter.name if argument in keywords.values() else at
             type_ = signatures.type_of_kind(kinds.of(argument))
+            # Of a list of a wrong type, only the interpreter knows more.
+            if type_ in parameter.types:
+                return None
             return _explain_type(call, signature, WrongArgument(where, parameter, type_))
     for wrong in find_wrong_types(signature, types, type_of_name):
         return _explain_type(call, signature, wrong)
@@ -240,7 +243,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     if near is not None and (is_called or kind != "dict"):
         return message, f'did you mean "{near}"?'
     if kind == "dict" and not is_called:
-        return message, f'fields of a dict: ["{name}"], or .get("{name}")'
+        getter = f', or .get("{name}")' if isinstance(node.ctx, ast.Load) else ""
+        return message, f'fields of a dict: ["{name}"]{getter}'
     if kind == "list" and not is_called:
         return message, "take one item of the list, or loop over it"
     return message, None

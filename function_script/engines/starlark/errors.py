@@ -56,7 +56,7 @@ _HINTS: Final = {
     ("main", "string"): f"{mistakes.RESULT}; from_yaml(text) reads an object",
     ("reserved", ""): "choose another type",
     ("reserved", "Ready"): "choose another type; rsp.ready(True) sets the readiness",
-    ("request", ""): 'write get_observed(req, "name")',
+    ("request", ""): 'write get_xr(req), or get_observed(req, "name")',
     ("name", ""): "each has a name of its own: in a loop, make it of the item",
     ("selector", ""): 'write match_name = "NAME" or match_labels = {"LABEL": "VALUE"}',
     ("type", "function"): "call it, with parentheses",

@@ -25,7 +25,7 @@ from function_script.engines.tables import Rules
 from function_script.request import objects, quantities
 from function_script.request.program import Program
 from function_script.request.values import Readable, with_article
-from function_script.texts import spelling
+from function_script.texts import field_names, spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Source, Span
@@ -317,14 +317,22 @@ def _find_kind(items: ast.expr, script: _Script) -> str:
     literal = _find_origin(items, script)
     if isinstance(literal, ast.List) and all(isinstance(e, ast.Constant) for e in literal.elts):
         return "list"
+    match _find_value(items, script):
+        case Mapping():
+            return "dict"
+        case list(parts) if not any(isinstance(part, list) for part in parts):
+            return "list"
+        case _:
+            return ""
+
+
+def _find_value(node: ast.expr, script: _Script) -> Readable:
+    """Return the part of the request that an expression gives; None where that is unclear."""
     for function, lookups, _ in trace([script.tree]):
-        path = lookups.path(items) if any(node is items for node in ast.walk(function)) else None
-        match objects.find_path(script.request, path or ("",)):
-            case Mapping():
-                return "dict"
-            case list(parts) if not any(isinstance(part, list) for part in parts):
-                return "list"
-    return ""
+        path = lookups.path(node) if any(each is node for each in ast.walk(function)) else None
+        if path is not None:
+            return objects.find_path(script.request, path)
+    return None
 
 
 @_explains("attribute")
@@ -347,6 +355,9 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             is_getter = getter in {"get", *_OBJECT_GETTERS}
             general = calls.IS_NONE if is_getter else GET_VALUE if is_of_dict else None
             hint = _none_hint(node.value, script) or general
+        elif kind == "dict" and id(node) not in callees:
+            if _find_value(node.value, script) is script.request and node.attr not in script.request:
+                hint = field_names.advise_root(node.attr, None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -773,6 +784,14 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(
                 f"{number} is no key of this dict: {values} takes a value by its place"
             )
+        case Failure(code="key", arguments={"key": str(key)}), ast.Subscript(
+            value=ast.Name(id=name)
+        ) if isinstance(constant := _constants(script.tree).get(name), ast.Dict):
+            # Nothing has changed it since the script was loaded.
+            names = sorted(syntax.fields_of(constant))
+            if len(names) == len(constant.keys):
+                near = suggest(key.strip('`"'), names)
+                yield script.say(near or f"{name} has {field_names.listed(names)}")
         case Failure(code="key" | "index" as code), ast.Subscript() as node if _is_target(
             node, script
         ):
@@ -845,7 +864,8 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     # A function is meant where it is called.
     functions = (*signatures.functions(), *signatures.BUILTINS) if is_called else ()
     # A type resembles a variable by chance: `rsp: Response = response()`.
-    is_type = any(getattr(n, "annotation", None) is script.node for n in ast.walk(script.tree))
+    types = [(getattr(n, "annotation", 0), getattr(n, "returns", 0)) for n in ast.walk(script.tree)]
+    is_type = any(script.node in each for each in types)
     candidates = () if is_type else (*functions, *names)
     yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
 
@@ -1013,8 +1033,10 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         is_named = getattr(value, "id", None) in holders or script.kinds.of(value) == "dict"
         # Something else than data may have a method of this name.
         if is_data or is_named or getattr(getattr(value, "func", None), "id", "") in makers:
-            hint = f"write {name} on a line of its own, and then {ast.unparse(value)}"
-            if not isinstance(value, (ast.Name, ast.Subscript)):
+            hint = f"write {name} on a line of its own"
+            if isinstance(value, ast.Name):
+                hint = f"{hint}, and then {value.id}"
+            elif not isinstance(value, ast.Subscript):
                 hint = f"give the value a name, and write {name} on a line of its own"
             yield script.at(call, f"{name} changes its value and gives None", hint)
 

@@ -153,15 +153,17 @@ def _equals(site: _Site) -> Finding | None:
     words = [token.text for token in site.tokens[begin : site.index]]
     if "lambda" in words and site.text_at(-2) == ":":
         return site.hint("a lambda has one expression: write `def name(arguments):`")
+    if site.first().text in {"if", "elif", "while"} or (site.code == "else" and "if" in words):
+        return site.hint("compare with `==`")
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
         return site.hint("write each assignment on a line of its own")
     if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
         # `depends-on = ["network"]`
         return site.hint("names have no dash: write _", site.at(-2))
     if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
+        if " for " in site.text[site.at(0).offset :].partition("\n")[0]:
+            return site.hint("write `:`")
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
-    if site.first().text in {"if", "elif", "while"} or (site.code == "else" and "if" in words):
-        return site.hint("compare with `==`")
     if site.first().text == "for" and bracket is not None:
         return site.hint("write `for item in list:`; range(n) counts from 0")
     return None
@@ -253,6 +255,8 @@ def _brackets(site: _Site) -> Finding | None:
     if bracket is None:
         opening = OPENING.get(text)
         return site.hint(f'there is no "{opening}" that it closes') if opening else None
+    if text == "for" and site.code == "else":
+        return site.hint("a filter comes last: [item for item in list if condition]")
     if text == "for" and bracket.text == "(":
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"
@@ -289,6 +293,10 @@ def _side_by_side(site: _Site) -> Finding | None:
         return None
     if site.code == "keyword":
         return None
+    line = site.tokens[site.tokens.index(site.first()) : site.index]
+    loops = [each.text for each in line if each.text in {"for", "in"}]
+    if loops[-1:] == ["for"]:
+        return site.hint("write `in`" if token.text == "of" else "`in` is missing before it")
     if before.kind == "string" and token.kind == "name" and site.is_adjacent(-1):
         quote, rest = before.text[0], site.text[token.end :].partition("\n")[0]
         # What is behind a quote inside of a text ends with one more.

@@ -51,6 +51,16 @@ CASES = (
     ("return connection_secret({'a': None})", "leave the key out until it has a value"),
     ("return connection_secret({'a': 1})", "make it a text"),
     ("s = struct(a = 1)\n    s.a = 2", "another one with struct(...)"),
+    ("for a of req:\n        pass", "write `in`"),
+    ("return [a for a, b req.items()]", "`in` is missing before it"),
+    ("return 1 if req = 2 else 3", "compare with `==`"),
+    ("return {k = v for k, v in req.items()}", "write `:`"),
+    ("return [a if a for a in req]", "a filter comes last"),
+    ("return 5 \u2013 3", "write -"),
+    ("return req.xr.metadata", "write get_xr(req)"),
+    ("return get_annotation(req, 'a')", "write get_xr(req), or"),
+    ("SIZES = {'small': 1}\ndef main(req): return SIZES['Small']", 'did you mean "small"?'),
+    ("SIZES = {'small': 1}\ndef main(req): return SIZES['x']", "SIZES has small"),
     ("f = lambda x: y = x", "a lambda has one expression"),
     ("return ('the team's network', '')", "a quote inside of a text is written \\'"),
     ("x = \"\"\"a\n    return x", 'close the text with \"\"\"'),
@@ -112,7 +122,8 @@ CASES = (
 
 
 def _hint(line: str) -> str:
-    script = programs.script(f"def main(req):\n    {line}\n")
+    text = line if "def main" in line else f"def main(req):\n    {line}"
+    script = programs.script(f"{text}\n")
     observed = {"composite": {"resource": {"spec": {"count": 1, "null": None}}}, "resources": {}}
     return programs.problem(starlark, script, programs.scope(observed=observed)).hint or ""
 
@@ -154,6 +165,8 @@ MAINS = (
     ("def main(req): return response(), []", "a dict, not tuple", "or what response() gives"),
     ("def main(req): return struct(a = 1).b", "of type struct has no attribute", None),
     ("def main(req): x: Response = response()", 'name "Response" is not defined', None),
+    ("def main(req) -> Response: return {}", 'name "Response" is not defined', None),
+    ("def a(x: list[int]): pass\ndef main(req): a(['b'])", "annotation \"list[int]\"", None),
     ("def main(req): x = req['a']++", "unexpected new line", None),
     ('load("lib.star", "a")', "the input has no modules", "the field modules of the input"),
 )
