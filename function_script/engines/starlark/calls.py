@@ -182,6 +182,7 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     usage = f"write {signature.usage}"
+    hint: str | None
     if (node := words.get("status")) and node.value not in _STATUSES:
         message = 'condition: the status must be True, False or "Unknown"'
         title = str(node.value).capitalize()
@@ -193,29 +194,38 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     # A severity that comes first, as in other SDKs, is the name of the function here.
     function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:
+        target = str(node.value)
+        short = 'write "CompositeAndClaim"' if target.lower() == "claim" else None
         # A text with blanks is a message in a wrong place.
-        hint = usage if " " in str(node.value) else None
-        if str(node.value).lower() == "claim":
-            hint = 'write "CompositeAndClaim"'
+        hint = usage if " " in target else short
         if function is not None and "reason" in words:
             hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
     node = words.get("reason")
-    if node and node.value and not conditions.PASCAL_CASE.fullmatch(text := str(node.value)):
-        message = getattr(words.get("message"), "value", "" if "message" in arguments else "None")
-        parts = re.findall(r"[A-Za-z0-9]+", text)
-        pascal = "".join(part[0].upper() + part[1:] for part in parts)
-        is_short = len(parts) <= _MAX_WORDS and conditions.PASCAL_CASE.fullmatch(pascal)
-        hint = f'write "{pascal}"' if is_short else None
+    if node and node.value and not _is_pascal(text := str(node.value)):
+        order = "first, the reason second" if name in _EVENTS else "behind the reason"
+        written = getattr(words.get("message"), "value", "" if "message" in arguments else None)
+        hint = f"the message comes {order}: {signature.usage}"
         if function is not None:
             hint = f"write {owner}.{function}({to_source(node)})"
-        elif " " in text and conditions.PASCAL_CASE.fullmatch(message):
-            order = "first, the reason second" if name in _EVENTS else "behind the reason"
-            hint = f"the message comes {order}: {signature.usage}"
+        # Beside a message, the text is the reason.
+        elif " " not in text or (written is not None and not _is_pascal(written)):
+            hint = _advise_reason(text)
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
         return Problem(node, message, hint, is_word=True)
     return None
+
+
+def _is_pascal(text: str) -> bool:
+    return conditions.PASCAL_CASE.fullmatch(text) is not None
+
+
+def _advise_reason(text: str) -> str | None:
+    """Return the hint for a reason of a few words; None for a whole message."""
+    words = re.findall(r"[A-Za-z0-9]+", text)
+    pascal = "".join(word[0].upper() + word[1:] for word in words)
+    return f'write "{pascal}"' if len(words) <= _MAX_WORDS and _is_pascal(pascal) else None
 
 
 def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tuple[str, str | None]:

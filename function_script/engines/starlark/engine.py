@@ -82,7 +82,7 @@ class _Run:
                     reply, withheld = run.whole(self._request)
                 else:
                     reply = build.call_main(script.wrapped, self._text, self._options)
-        except BaseException as error:  # noqa: BLE001 # a panic is no Exception
+        except BaseException as error:  # a panic is no Exception
             # Before the rerun, which may raise another error of ours.
             raised = errors.take_raised()
             raise errors.failed(

@@ -297,7 +297,9 @@ def _call_span(call: Frame, frames: Sequence[Frame], sources: Sources) -> Span:
         return span
     # The functions of a response are bound to it: `rsp.resource` is our `_resource`.
     name = callee.function.rpartition(".")[2].lstrip("_")
-    matches = list(re.finditer(rf"\b{re.escape(name)}(?= *\()", find_line(sources[call.name], span)))
+    matches = list(
+        re.finditer(rf"\b{re.escape(name)}(?= *\()", find_line(sources[call.name], span))
+    )
     if len(matches) != 1:
         return span
     return replace(span, column=matches[0].start() + 1, width=len(name))

@@ -354,9 +354,14 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             getter = getattr(getattr(node.value, "func", None), "id", "")
             is_getter = getter in {"get", *_OBJECT_GETTERS}
             general = calls.IS_NONE if is_getter else GET_VALUE if is_of_dict else None
-            hint = _none_hint(node.value, script) or general
+            # Of a value that a caller handed in, nothing is known.
+            is_unclear = isinstance(_find_origin(node.value, script), ast.Name)
+            hint = _none_hint(node.value, script) or (None if is_unclear else general)
         elif kind == "dict" and id(node) not in callees:
-            if _find_value(node.value, script) is script.request and node.attr not in script.request:
+            if (
+                _find_value(node.value, script) is script.request
+                and node.attr not in script.request
+            ):
                 hint = field_names.advise_root(node.attr, None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
@@ -430,7 +435,9 @@ def _loops(script: _Script) -> Iterator[Finding]:
         # After a failure, only the loop that failed is of interest.
         if kind is None or not (is_certain or items in script.kinds.facts):
             continue
-        hint = (_needed_hint(items, script) or GET_VALUE) if kind == NONE else _LOOPS.get(kind)
+        hint = _needed_hint(items, script) if kind == NONE else _LOOPS.get(kind)
+        if kind == NONE and not isinstance(_find_origin(items, script), ast.Name):
+            hint = hint or GET_VALUE
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
@@ -788,7 +795,7 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             value=ast.Name(id=name)
         ) if isinstance(constant := _constants(script.tree).get(name), ast.Dict):
             # Nothing has changed it since the script was loaded.
-            names = sorted(syntax.fields_of(constant))
+            names = tuple(sorted(syntax.fields_of(constant)))
             if len(names) == len(constant.keys):
                 near = suggest(key.strip('`"'), names)
                 yield script.say(near or f"{name} has {field_names.listed(names)}")
@@ -827,6 +834,16 @@ def _is_target(node: ast.Subscript, script: _Script) -> bool:
 
 
 @_explains("undefined")
+def _request(script: _Script) -> Iterator[Finding]:
+    """Find another name for the argument of main, inside of it."""
+    for function, _ in _find_mains(script):
+        is_inside = any(node is script.node for node in ast.walk(function))
+        if is_inside and getattr(script.node, "id", "") == "req":
+            others = syntax.positional_of(function)
+            yield script.say(f"write {others[0]}" if others else "write `def main(req):`")
+
+
+@_explains("undefined")
 def _undefined(script: _Script) -> Iterator[Finding]:
     """Find what an author meant by a name that nothing defines, after a failure."""
     if script.failure is None:
@@ -852,10 +869,6 @@ def _undefined(script: _Script) -> Iterator[Finding]:
                 root, *parts = path[0].split(".")
                 members = "".join(f'["{key}"]' for key in parts)
                 yield script.say(f"a key with a dash is in brackets and quotes: {root}{members}")
-    for function, _ in _find_mains(script) if name == "req" else ():
-        if any(node is script.node for node in ast.walk(function)):
-            others = syntax.positional_of(function)
-            yield script.say(f"write {others[0]}" if others else "write `def main(req):`")
     bindings = Bindings.of([script.tree])
     own = {n.id for n in ast.walk(script.tree) if isinstance(n, ast.Name)}
     names = sorted({*own, *bindings.variables, *bindings.functions} - {name})

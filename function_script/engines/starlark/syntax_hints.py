@@ -134,39 +134,42 @@ def _braces(site: _Site) -> Finding | None:
 
 @_RULES.add
 def _equals(site: _Site) -> Finding | None:
-    if arrow := site.find_mark(["=>"]):
-        return _arrow(site, arrow)
+    if (arrow := site.find_mark(["=>"])) or (site.text_at(0) == "=" and site.text_at(1) == ">"):
+        return _arrow(site, arrow or site.at(0)._replace(text="=>"))
     if site.text_at(0) != "=" and (site.text_at(0), site.text_at(1)) != (":", "="):
         return None
     colon = 0 if site.text_at(0) == ":" else -1
     if site.text_at(colon) == ":":
-        if site.first().text == "for":
-            return site.hint("write `for key, value in dict.items():`, or `for item in list:`")
-        is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
-        text = "assign on a line of its own: `name = value`"
-        text = "write `name = value`" if is_statement else text
-        return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
-    if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
-        return _arrow(site, site.at(0)._replace(text="=>"))
+        return _colon_equals(site, colon)
     bracket = site.bracket()
     begin = site.tokens.index(bracket or site.first())
     words = [token.text for token in site.tokens[begin : site.index]]
-    if "lambda" in words and site.text_at(-2) == ":":
-        return site.hint("a lambda has one expression: write `def name(arguments):`")
     if site.first().text in {"if", "elif", "while"} or (site.code == "else" and "if" in words):
         return site.hint("compare with `==`")
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
-        return site.hint("write each assignment on a line of its own")
+        text = "write each assignment on a line of its own"
+        in_lambda = "lambda" in words and site.text_at(-2) == ":"
+        return site.hint("a lambda has one expression: write `def`" if in_lambda else text)
     if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
         # `depends-on = ["network"]`
         return site.hint("names have no dash: write _", site.at(-2))
     if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
-        if " for " in site.text[site.at(0).offset :].partition("\n")[0]:
-            return site.hint("write `:`")
-        return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
+        is_loop = " for " in site.text[site.at(0).offset :].partition("\n")[0]
+        text = 'keys of a dict are texts followed by a colon: {"name": value}'
+        return site.hint("write `:`" if is_loop else text)
     if site.first().text == "for" and bracket is not None:
         return site.hint("write `for item in list:`; range(n) counts from 0")
     return None
+
+
+def _colon_equals(site: _Site, colon: int) -> Finding | None:
+    """Recognise ``:=``, whose colon is so many tokens away."""
+    if site.first().text == "for":
+        return site.hint("write `for key, value in dict.items():`, or `for item in list:`")
+    is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
+    text = "assign on a line of its own: `name = value`"
+    text = "write `name = value`" if is_statement else text
+    return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
 
 
 def _arrow(site: _Site, token: Token) -> Finding | None:
@@ -285,28 +288,28 @@ def _entry(site: _Site, bracket: Token) -> Finding | None:
     return site.hint("a dict has a value for each key; a list is in [ ]")
 
 
+def _quote(site: _Site) -> Finding | None:
+    """Recognise a quote inside of a text: what is behind it ends with one more."""
+    quote, rest = site.text_at(-1)[0], site.text[site.at(0).end :].partition("\n")[0]
+    is_inside = rest.count(quote) % 2 == 1
+    return site.hint(f"a quote inside of a text is written \\{quote}") if is_inside else None
+
+
 @_RULES.add
 def _side_by_side(site: _Site) -> Finding | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
-    if token.kind not in VALUES or token.text in site.words or not site.is_value_before():
-        return None
-    if site.code == "keyword":
+    is_word = token.text in site.words or site.code == "keyword"
+    if token.kind not in VALUES or is_word or not site.is_value_before():
         return None
     line = site.tokens[site.tokens.index(site.first()) : site.index]
-    loops = [each.text for each in line if each.text in {"for", "in"}]
-    if loops[-1:] == ["for"]:
+    if [each.text for each in line if each.text in {"for", "in"}][-1:] == ["for"]:
         return site.hint("write `in`" if token.text == "of" else "`in` is missing before it")
     if before.kind == "string" and token.kind == "name" and site.is_adjacent(-1):
-        quote, rest = before.text[0], site.text[token.end :].partition("\n")[0]
-        # What is behind a quote inside of a text ends with one more.
-        is_inside = rest.count(quote) % 2 == 1
-        return site.hint(f"a quote inside of a text is written \\{quote}") if is_inside else None
-    is_prefix = before.kind == "name" and token.kind == "string" and site.is_adjacent(-1)
-    if is_prefix and before.text in {"f", "r"}:
-        return None
-    if is_prefix:
-        return site.hint(f"leave the {before.text} out: texts have no prefix {before.text}", before)
+        return _quote(site)
+    if before.kind == "name" and token.kind == "string" and site.is_adjacent(-1):
+        hint = f"leave the {before.text} out: texts have no prefix {before.text}"
+        return None if before.text in {"f", "r"} else site.hint(hint, before)
     bracket = site.bracket()
     if token.text == "where" and bracket is not None:
         return site.hint("write `if`")

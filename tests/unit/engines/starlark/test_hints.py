@@ -63,9 +63,12 @@ CASES = (
     ("SIZES = {'small': 1}\ndef main(req): return SIZES['x']", "SIZES has small"),
     ("f = lambda x: y = x", "a lambda has one expression"),
     ("return ('the team's network', '')", "a quote inside of a text is written \\'"),
-    ("x = \"\"\"a\n    return x", 'close the text with \"\"\"'),
+    ('x = """a\n    return x', 'close the text with """'),
     ("return ', '.join([{}])", "str(item) of a number, or a field of a dict"),
-    ("rsp = response()\n    rsp.resource('a', {}, depends_on = [len])\n    return rsp", "in quotes"),
+    (
+        "rsp = response()\n    rsp.resource('a', {}, depends_on = [len])\n    return rsp",
+        "in quotes",
+    ),
     ('return {"a" "b"}', "a colon is missing"),
     ('x = "a",\n    return "b" + x', "the comma behind its value makes a tuple"),
     ("return {**req}", "merge dicts with `a | b`"),
@@ -166,7 +169,7 @@ MAINS = (
     ("def main(req): return struct(a = 1).b", "of type struct has no attribute", None),
     ("def main(req): x: Response = response()", 'name "Response" is not defined', None),
     ("def main(req) -> Response: return {}", 'name "Response" is not defined', None),
-    ("def a(x: list[int]): pass\ndef main(req): a(['b'])", "annotation \"list[int]\"", None),
+    ("def a(x: list[int]): pass\ndef main(req): a(['b'])", 'annotation "list[int]"', None),
     ("def main(req): x = req['a']++", "unexpected new line", None),
     ('load("lib.star", "a")', "the input has no modules", "the field modules of the input"),
 )

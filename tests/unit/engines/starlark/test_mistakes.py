@@ -136,7 +136,7 @@ def test_call_that_may_be_right_is_left_alone(lines: str) -> None:
 
 def test_container_resources_are_no_composed_names() -> None:
     container = '{"resources": {"requests": req, "limits": {"cpu": "1"}}}'
-    program = programs.script(
-        f'def main(req):\n    return {{"desired": {{"resources": {{"a": {{"resource": {container}}}}}}}}}\n'
-    )
+    resources = f'{{"a": {{"resource": {container}}}}}'
+    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
+    program = programs.script(script)
     assert LINT.find_composed_names(program) == {"a"}
