@@ -198,7 +198,7 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
 def find_main_hint(source: Source, kind: str = "") -> str | None:
     """Return the hint for a main with wrong parameters or a result of a ``kind``; else None."""
     rules = (_parameters, _no_result, *[_no_end] * (kind == NONE))
-    return next((each.hint for each in _find_in(source, *rules)), None)
+    return next((each.hint for each in _find_in(source, *rules) if each.hint), None)
 
 
 def find_body(source: Source, arguments: Mapping[str, str]) -> Finding | None:
