@@ -37,6 +37,7 @@ _STATUSES: Final = ("True", "False", "Unknown")
 _TARGETS: Final = ("Composite", "CompositeAndClaim")
 # A reason has fewer words than a message.
 _MAX_WORDS: Final = 3
+_PASCAL_CASE: Final = conditions.PASCAL_CASE.fullmatch
 _EVENTS: Final = frozenset({"event", "fatal", "warning"})
 
 
@@ -100,10 +101,9 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     types = [each for each in parameter.types if each != NULL]
     # Nothing is wrong with the order of one argument, of some with names, and of any number.
     is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w|\(\w+\)$", signature.usage)
-    # Only the text's author knows if it was to be a number, or is in a wrong place.
-    is_ordered = is_ordered and (types != ["integer"] or isinstance(argument, ast.Constant))
-    # In any order, it is no value.
-    is_ordered = is_ordered and wrong.type != NULL
+    # A null is wrong in any order, and where a number is wanted, a text may hold one.
+    is_certain = types != ["integer"] or isinstance(argument, ast.Constant)
+    is_ordered = is_ordered and is_certain and wrong.type != NULL
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
@@ -194,38 +194,32 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     # A severity that comes first, as in other SDKs, is the name of the function here.
     function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:
-        target = str(node.value)
-        short = 'write "CompositeAndClaim"' if target.lower() == "claim" else None
         # A text with blanks is a message in a wrong place.
-        hint = usage if " " in target else short
+        hint = usage if " " in str(node.value) else None
         if function is not None and "reason" in words:
             hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
     node = words.get("reason")
-    if node and node.value and not _is_pascal(text := str(node.value)):
+    if node and node.value and not _PASCAL_CASE(text := str(node.value)):
         order = "first, the reason second" if name in _EVENTS else "behind the reason"
         written = getattr(words.get("message"), "value", "" if "message" in arguments else None)
         hint = f"the message comes {order}: {signature.usage}"
         if function is not None:
             hint = f"write {owner}.{function}({to_source(node)})"
         # Beside a message, the text is the reason.
-        elif " " not in text or (written is not None and not _is_pascal(written)):
+        elif " " not in text or (written is not None and not _PASCAL_CASE(written)):
             hint = _advise_reason(text)
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
         return Problem(node, message, hint, is_word=True)
     return None
 
 
-def _is_pascal(text: str) -> bool:
-    return conditions.PASCAL_CASE.fullmatch(text) is not None
-
-
 def _advise_reason(text: str) -> str | None:
     """Return the hint for a reason of a few words; None for a whole message."""
     words = re.findall(r"[A-Za-z0-9]+", text)
     pascal = "".join(word[0].upper() + word[1:] for word in words)
-    return f'write "{pascal}"' if len(words) <= _MAX_WORDS and _is_pascal(pascal) else None
+    return f'write "{pascal}"' if len(words) <= _MAX_WORDS and _PASCAL_CASE(pascal) else None
 
 
 def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tuple[str, str | None]:

@@ -26,7 +26,7 @@ from function_script.texts.errors import (
     LimitError,
     ProgramError,
 )
-from function_script.texts.source import Source, Span
+from function_script.texts.source import Span
 
 # Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
@@ -141,18 +141,19 @@ class _Run:
 
     def _read_failure(self, error: BaseException) -> Failure:
         """Return the failure of `main`; raises an error that is none of the interpreter's."""
-        text, program, name = str(error), self._program, "json.decode"
-        if "Unrepresentable number" in text:
-            # `json.decode` panics at a number beyond 1.8e308, and `from_json` does not.
-            program = syntax.map_sources(program, _decode_with_ours)
-            text, name = self._error_text(program), "from_json"
-        elif not isinstance(error, starlark.StarlarkError):
-            text = ""
-        if not text:
+        program, name = self._program, ""
+        if "Unrepresentable number" in (text := str(error)):
+            # At a number beyond 1.8e308 `json.decode` panics, and `from_json` does not.
+            name, call = "from_json", "json.decode("
+            program = syntax.map_sources(
+                program, lambda each: replace(each, text=each.text.replace(call, "from_json  ("))
+            )
+            text = self._error_text(program)
+        if not text or not (name or isinstance(error, starlark.StarlarkError)):
             raise error
-        failure = interpreter.read(text)
-        failure = interpreter.correct_position(failure, program, self._error_text)
-        return replace(failure, message=failure.message.replace(name, "json.decode"))
+        failure = interpreter.correct_position(interpreter.read(text), program, self._error_text)
+        message = failure.message.replace(name, "json.decode") if name else failure.message
+        return replace(failure, message=message)
 
     def _error_text(self, program: Program) -> str:
         """Run another program briefly and return the text of its error; "" without one."""
@@ -168,11 +169,6 @@ class _Run:
             # The longer text may be too long, or the top level takes all the time there is.
             return ""
         return ""
-
-
-def _decode_with_ours(source: Source) -> Source:
-    # Of the same width, for the places behind it.
-    return replace(source, text=source.text.replace("json.decode(", "from_json  ("))
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -199,7 +199,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     if problem.span is None and failure.code == "arguments":
         # The function of a resource, which is called when main has ended.
         problem = replace(problem, code=Code("program")).at(main, main_span(main))
-        if body := mistakes.find_body(main, failure.arguments):
+        if body := mistakes.find_body(main, failure.arguments.get("parameter")):
             message = f"{_RUN}: {body.message}"
             problem = replace(problem, message=message, hint=body.hint).at(main, body.span)
     if not failure.is_absence:
@@ -349,7 +349,7 @@ def _bad_result(
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
         return LimitError(problem, limit=limit)
-    hint = mistakes.find_main_hint(main, refusal.subject) if refusal.code == "main" else None
+    hint = mistakes.find_main_hint(main) if refusal.code == "main" else None
     return DocumentError(replace(problem, hint=hint or refusal.hint))
 
 

@@ -60,8 +60,6 @@ _TYPES: Final = frozenset(
 PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
-# Keys of a response as a dict that no function of one is called by.
-_PARTS: Final = frozenset({"meta", "requirements", "results"})
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 
 
@@ -195,30 +193,20 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
             return code == "arguments" and isinstance(node, ast.Call)
 
 
-def find_main_hint(source: Source, kind: str = "") -> str | None:
-    """Return the hint for a main with wrong parameters or a result of a ``kind``; else None."""
-    rules = (_parameters, _no_result, *[_no_end] * (kind == NONE))
-    return next((each.hint for each in _find_in(source, *rules) if each.hint), None)
+def find_main_hint(source: Source) -> str | None:
+    """Return the hint for a main with wrong parameters or without a response; else None."""
+    return next((each.hint for each in _find_in(source, _parameters, _no_result)), None)
 
 
-def find_body(source: Source, arguments: Mapping[str, str]) -> Finding | None:
+def find_body(source: Source, parameter: str | None) -> Finding | None:
     """Return the function of a resource that lacked a parameter; None if several have it."""
-    tree = syntax.parse(source.text) or ast.Module([], [])
-    name, parameter = arguments.get("function"), arguments.get("parameter")
-    bodies = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Lambda(args=ast.arguments(args=[*parameters])) if name == "lambda":
-                bodies += [node] * (parameter in {each.arg for each in parameters})
-            case ast.Call(ast.Attribute(attr="resource"), [_, ast.Name(id=body) as it]) if (
-                body == name
-            ):
-                signature = _find_signature(ast.Call(it, [], []), tree)
-                hint = f"call it: {signature.usage}" if signature else None
-                message = f"the function of a resource is called without {parameter}"
-                return Finding(syntax.span_of(it, source), message, hint)
+    bodies = [
+        syntax.span_of(node, source)
+        for node in ast.walk(syntax.parse(source.text) or ast.Module([], []))
+        if isinstance(node, ast.Lambda) and parameter in {each.arg for each in node.args.args}
+    ]
     findings = _find_in(source, _calls) if len(bodies) == 1 else ()
-    return next((each for each in findings if each.span == syntax.span_of(bodies[0], source)), None)
+    return next((each for each in findings if each.span == bodies[0]), None)
 
 
 def _find_in(source: Source, *rules: _Rule) -> Iterator[Finding]:
@@ -357,11 +345,8 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             # Of a value that a caller handed in, nothing is known.
             is_unclear = isinstance(_find_origin(node.value, script), ast.Name)
             hint = _none_hint(node.value, script) or (None if is_unclear else general)
-        elif kind == "dict" and id(node) not in callees:
-            if (
-                _find_value(node.value, script) is script.request
-                and node.attr not in script.request
-            ):
+        elif kind == "dict" and _find_value(node.value, script) is script.request:
+            if id(node) not in callees and node.attr not in script.request:
                 hint = field_names.advise_root(node.attr, None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
@@ -524,7 +509,7 @@ def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
             setter = signatures.methods().get("set_status" if is_part else near)
             if setter is not None:
                 return f"write {setter.usage}"
-            is_resource = isinstance(node, ast.Subscript) and name not in _PARTS
+            is_resource = isinstance(node, ast.Subscript) and name not in {"meta", "results"}
             return f'write rsp.resource("{name}", {{...}})' if is_resource else None
         case _:
             return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
@@ -674,14 +659,6 @@ def _numbers(script: _Script) -> Iterator[Finding]:
             yield Finding(span, f'cannot read "{text}" as a number', hint)
 
 
-@_explains("format")
-def _braces(script: _Script) -> Iterator[Finding]:
-    """Find a text with braces in front of %, after a failure."""
-    match script.node:
-        case ast.BinOp(left=ast.Constant(value=str(text))) if "{" in text and "%" not in text:
-            yield script.say("braces are for .format(...): in front of %, each value has %s")
-
-
 @_explains("key")
 def _formats(script: _Script) -> Iterator[Finding]:
     """Find texts with specifications after a colon, for ``format``."""
@@ -791,14 +768,6 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(
                 f"{number} is no key of this dict: {values} takes a value by its place"
             )
-        case Failure(code="key", arguments={"key": str(key)}), ast.Subscript(
-            value=ast.Name(id=name)
-        ) if isinstance(constant := _constants(script.tree).get(name), ast.Dict):
-            # Nothing has changed it since the script was loaded.
-            names = tuple(sorted(syntax.fields_of(constant)))
-            if len(names) == len(constant.keys):
-                near = suggest(key.strip('`"'), names)
-                yield script.say(near or f"{name} has {field_names.listed(names)}")
         case Failure(code="key" | "index" as code), ast.Subscript() as node if _is_target(
             node, script
         ):
@@ -834,16 +803,6 @@ def _is_target(node: ast.Subscript, script: _Script) -> bool:
 
 
 @_explains("undefined")
-def _request(script: _Script) -> Iterator[Finding]:
-    """Find another name for the argument of main, inside of it."""
-    for function, _ in _find_mains(script):
-        is_inside = any(node is script.node for node in ast.walk(function))
-        if is_inside and getattr(script.node, "id", "") == "req":
-            others = syntax.positional_of(function)
-            yield script.say(f"write {others[0]}" if others else "write `def main(req):`")
-
-
-@_explains("undefined")
 def _undefined(script: _Script) -> Iterator[Finding]:
     """Find what an author meant by a name that nothing defines, after a failure."""
     if script.failure is None:
@@ -853,8 +812,6 @@ def _undefined(script: _Script) -> Iterator[Finding]:
         match node:
             case ast.Dict(keys=keys) if any(key is script.node for key in keys):
                 yield script.say(f'keys of a dict are in quotes: "{name}"')
-            case ast.Call(ast.Name(id="load"), [_, ast.Constant(value="*")]):
-                yield script.say('load knows no "*": write each name that it loads')
             case ast.Attribute(value=ast.Name(id="resource") as holder, attr="update") if (
                 holder is script.node
             ):
@@ -933,34 +890,7 @@ def _no_result(script: _Script) -> Iterator[Finding]:
             yield Finding(span, "main returns nothing", hint)
 
 
-def _no_end(script: _Script) -> Iterator[Finding]:
-    """Find a main that may end without a return."""
-    for function, span in _find_mains(script):
-        last = function.body[-1]
-        if not isinstance(last, ast.Return):
-            yield Finding(span, None, "end main with `return` and the response")
-        elif last.value is not None and (hint := _none_hint(last.value, script)):
-            yield Finding(span, None, hint)
-
-
 # -- Doubts
-
-
-@_DOUBTS.add
-def _unused_values(script: _Script) -> Iterator[Finding]:
-    """Find statements that give a value, and do nothing else."""
-    parts = (ast.Attribute, ast.BinOp, ast.Compare, ast.Dict, ast.List, ast.Name, ast.Subscript)
-    ends = {
-        node.body[-1]
-        for node in ast.walk(script.tree)
-        if isinstance(node, ast.FunctionDef)
-        and not any(isinstance(each, ast.Return) for each in ast.walk(node))
-    }
-    for node in ast.walk(script.tree):
-        if isinstance(node, ast.Expr) and isinstance(value := node.value, parts):
-            hint = "write `return` in front of it" if node in ends else None
-            if not _has_call(value):
-                yield script.at(value, "nothing uses this value", hint)
 
 
 @_DOUBTS.add

@@ -29,7 +29,6 @@ _TOKEN: Final = re.compile(
 # Two slashes and words, up to the end of a line. The words of a text have a quote behind them.
 _SLASHES: Final = re.compile(r"// *[A-Za-z][\w,.'()-]*(?: +[\w,.'()-]+)+ *$")
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
-_THREE: Final = frozenset({'""', "''"})
 _MARKS: Final = habits.marks("starlark")
 
 
@@ -116,7 +115,9 @@ def _marks(site: _Site) -> Finding | None:
 @_RULES.add
 def _unclosed_text(site: _Site) -> Finding | None:
     """Recognise a text in three quotes that has no end: the interpreter points at that of all."""
-    texts = (each for each in site.tokens if each.kind == "unclosed" and each.text[1:3] in _THREE)
+    texts = (
+        each for each in site.tokens if each.kind == "unclosed" and each.text[1:3] in {'""', "''"}
+    )
     token = next(texts, None) if site.code == "quote" else None
     return token and site.hint(f"close the text with {token.text[:3]}", token, 3)
 

@@ -9,7 +9,6 @@ from function_script.engines.starlark.analysis import syntax
 
 # Calls that may give whole resources, with names that only a run knows.
 _DECODING: Final = re.compile(r"decode|from_?(?:json|yaml)|parse", re.IGNORECASE)
-_CONTAINER_FIELDS: Final = frozenset({"limits", "requests"})
 _ENTRY_FIELDS: Final = frozenset({"resource", "ready", "connection_details"})
 
 
@@ -59,7 +58,7 @@ def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[st
 
 def _entry_names(node: ast.Dict) -> set[str] | None:
     """Return the keys of entries, and not those of a container's resources, such as limits."""
-    if _CONTAINER_FIELDS.issuperset(map(syntax.text_of, node.keys)):
+    if {"limits", "requests"}.issuperset(map(syntax.text_of, node.keys)):
         return set()
     keys = []
     for key, value in zip(node.keys, node.values, strict=True):

@@ -20,8 +20,6 @@ from function_script.texts.source import Source, Span
 
 _MAX_KEYS_SHOWN = 6
 _REQUEST: Final = "the request"
-# Parts that have the same keys in every request.
-_FIXED: Final = frozenset({_REQUEST, "observed", "desired"})
 
 
 class MissingKey(NamedTuple):
@@ -155,7 +153,7 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
         if lacking:
-            missing = _describe(parent or _REQUEST, key, lacking[0])
+            missing = _describe(parent or _REQUEST, key, list(lacking[0]))
         # Below a default, as that of get("network", {}), the cause is the key that has it.
         if missing is not None and absent in {"", key} and (lacking or not values):
             return missing
@@ -164,8 +162,7 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
     return None
 
 
-def _describe(parent: str, key: str, holder: Mapping[str, Readable]) -> MissingKey:
-    keys = list(holder)
+def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
     if key in keys:
         return MissingKey(parent, key, "", is_null=True)
     if key == "resource" and parent.endswith(".resource"):
@@ -178,8 +175,7 @@ def _describe(parent: str, key: str, holder: Mapping[str, Readable]) -> MissingK
     near = spelling.nearest(key, keys)
     if near:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_final=True)
-    below = [name for name, part in holder.items() if isinstance(part, Mapping) and key in part]
-    if parent in _FIXED and len(below) == 1:
-        return MissingKey(parent, key, f', did you mean "{below[0]}.{key}"?', is_final=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
-    return MissingKey(parent, key, others, is_final=parent in _FIXED)
+    # These parts have the same keys in every request.
+    is_final = parent in {_REQUEST, "observed", "desired"}
+    return MissingKey(parent, key, others, is_final=is_final)

@@ -22,8 +22,6 @@ MISTAKES = (
     ('return len(req) > "1"', 'len(req) > "1"', "cannot compare", "int(text)"),
     ("rsp = response()\n    fill(rsp)", "def main", "returns nothing", "`return rsp`"),
     ("rsp = response()\n    rsp.ready(True)\n    return response()", "rsp", "filled", "return rsp"),
-    ("req == {}\n    return {}", "req == {}", "nothing uses", ""),
-    ("def f(a):\n        a + 1\n    return f(2)", "a + 1", "nothing uses", "`return` in front"),
     ('name = len(req)\n    return {"a": "{{ name }}"}', '"{{ name }}"', "a text here", "the value"),
     ("return type(req) == dict", "dict\n", "always false", '== "dict"'),
 )
