@@ -152,8 +152,7 @@ class _Run:
         if not text or not (name or isinstance(error, starlark.StarlarkError)):
             raise error
         failure = interpreter.correct_position(interpreter.read(text), program, self._error_text)
-        message = failure.message.replace(name, "json.decode") if name else failure.message
-        return replace(failure, message=message)
+        return replace(failure, message=failure.message.replace(name or "\0", "json.decode"))
 
     def _error_text(self, program: Program) -> str:
         """Run another program briefly and return the text of its error; "" without one."""

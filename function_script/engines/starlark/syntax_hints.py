@@ -220,7 +220,7 @@ def _increment(site: _Site) -> Finding | None:
 def _comment(site: _Site) -> Finding | None:
     texts = site.text_at(0), site.text_at(1)
     # A division has a value on its left, and no words on its right.
-    if texts == ("/", "*") or (texts[0] == "//" and not site.is_value_before()):
+    if texts in {("/", "*"), ("<", "!")} or (texts[0] == "//" and not site.is_value_before()):
         return site.hint("comments begin with #")
     offset = site.at(0).offset
     begin = site.text.rfind("\n", 0, offset) + 1

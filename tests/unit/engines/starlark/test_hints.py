@@ -29,6 +29,7 @@ CASES = (
     ("é = 1", "names are ASCII"),
     ("return 2 ** 3", "there is no power"),
     ("return 2 // default is two", "comments begin with #"),
+    ("<!-- no comment -->\n    return {}", "comments begin with #"),
     ("return {'a': 1 // the first one\n    }", "comments begin with #"),
     ("x = 2 // the team's default", "comments begin with #"),
     ("for k, v := range req {\n        pass", "write `for key, value in dict.items():`"),
