@@ -272,7 +272,10 @@ def _reject_nameless(
 
 def _find_holder(document: Object, key: str) -> str:
     """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
-    for holder in ("metadata", "metadata.labels", *(f"{each}.annotations" for each in document)):
+    metadata = document.get("metadata")
+    fields = metadata if isinstance(metadata, dict) else ()
+    inner = (f"metadata.{each}" for each in fields)
+    for holder in ("metadata", *inner, *(f"{each}.annotations" for each in document)):
         if objects.find_path(document, [*holder.split("."), key]) is not None:
             return holder
     return ""

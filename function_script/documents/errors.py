@@ -33,6 +33,9 @@ _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0001000
 # The first line of a literal or folded block.
 _BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
+# A line with a key or an item, and one with a word alone.
+_ENTRY = re.compile(r".*:(?: |$)|\s*- ")
+_WORD = re.compile(r"\s*(?:- +)?[\w./-]+\s*")
 Parser: Final = CParser
 PARSER_ERRORS: Final = (yaml.MarkedYAMLError, yaml.reader.ReaderError, UnicodeEncodeError)
 """The errors of the parser's events."""
@@ -61,6 +64,10 @@ _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
+# An item in the line of a key, and a list or map with a sign behind it.
+_NO_TEXT: Final = re.compile(r"- |[\[{].*[\]}][,;]$")
+# An action whose first brace is missing.
+_ONE_BRACE: Final = re.compile(r"\{-? *[$.\w(][^:{}]*\}\}")
 # A brace behind a text in quotes, as of `{{ value }}}`.
 _LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
 NAME_LINE: Final = re.compile(r"[\w.-]+/composition-resource-name: ")
@@ -317,6 +324,14 @@ def _corrections(
             yield _Correction(each, "---", "write --- at the margin, where a document begins")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
+    rows = range(number - 1, -1, -1)
+    above = next((each for each in rows if lines[each].lstrip()[:1] not in {"", "#"}), number)
+    if "mapping values" in message and not _ENTRY.match(lines[above]):
+        # That line is the mistake, and this one is in its column, or below it.
+        if _WORD.fullmatch(lines[above]) and _indentation(lines[above]) < _indentation(line):
+            hint = "a colon is missing behind the key, in the line above"
+            yield _Correction(above, f"{lines[above].rstrip()}:", hint)
+        return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:
         hint = "check the indentation: siblings begin in the same column"
@@ -333,11 +348,13 @@ def _value_corrections(
         yield _Correction(number, text, "it is a line of its own below annotations, without a key")
     if _LEFT_BRACE.fullmatch(value):
         yield _Correction(number, match["key"] + value[:-1], "take the last } out")
-    if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
+    if _JSON_INSIDE.search(value) or _NO_TEXT.match(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
     if "{{" in line or "{%" in line:
         hint = UNQUOTED_BRACES
+    elif _ONE_BRACE.fullmatch(value):
+        hint = "an action begins with two braces: {{"
     elif "cannot start any token" in message and line[column : column + 1]:
         hint = f"quote a value that begins with {line[column]!r}"
     elif "alias" in message or "anchor" in message:
@@ -348,4 +365,6 @@ def _value_corrections(
         hint = "a text ends at its second quote: put one pair of quotes around all of it"
     else:
         hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
+        if _KEY.match(value) and " " not in value.partition(": ")[2]:
+            hint = f"{hint}; a key below this one begins a line of its own"
     yield _Correction(number, match["key"] + json.dumps(value), hint)

@@ -39,6 +39,7 @@ _KEY: Final = re.compile(
 _INDENT: Final = re.compile(
     r"(?<!\s)\s*\|\s*n?indent\b[\s(]*(?P<filter>\d*)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
 )
+_GO_INDENT: Final = re.compile(r"\bindent\b")
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
 _YAML: Final = re.compile(r"\bto_?yaml\b", re.IGNORECASE)
 _JSON: Final = re.compile(r"""\{"|\[["\[{\d]""")
@@ -242,7 +243,7 @@ class Rendering:
             marks = marks_between[pair]
             for mark, text in marks:
                 edits.setdefault(mark, []).append(Edit(at, at, text))
-            if marks and at <= stop and self._prefix(at).strip() and self._rest(at).strip():
+            if marks and at <= stop and self._prefix(at) and self._rest(at).strip():
                 joints.append([mark for mark, _ in marks])
                 row |= {marks[-1][0]: None} if "\n" not in self._text[at:stop] else {}
         for joint in reversed(joints):
@@ -302,8 +303,9 @@ class Rendering:
         filtered = _INDENT.search(expression)
         lines = _without_margin(value, filtered)
         if width < len(prefix):
-            # Behind a key: a text of several lines needs quotes, and no indentation.
-            if not _KEY.fullmatch(prefix) or prefix[-1] != " " or not _is_collection(lines):
+            # Behind a key: a text of several lines needs quotes, and no indentation. A key with a
+            # dot is the name of a file, whose content is a text.
+            if not _KEY.fullmatch(prefix) or "." in prefix or not _is_collection(lines):
                 return
             width += 2
         elif (key := self._width_of_key_above(at - width)) >= width and lines[0][:2] != "- ":
@@ -414,6 +416,9 @@ def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
         end = len(text) - len(white_space)
         own = _OPENING.match(after.source, after.start)
         if own is not None and after.expression is not None:
+            if after.filter_form != JINJA_FILTER and _GO_INDENT.search(after.expression):
+                # With the break, the first line alone would be indented twice.
+                return
             loss = "line break" if end_of_line else "blank"
             yield _mark(after, own, f"{loss} before"), white_space
         elif mark := closing.search(text, max(end - _MARK_WIDTH, 0), end):

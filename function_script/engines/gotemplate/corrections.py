@@ -158,6 +158,7 @@ class _Action:
     def __init__(self, match: re.Match[str], before: str, grammar: parser.Grammar) -> None:
         self._left, self._body, self._right = match["left"], match["body"].strip(), match["right"]
         self._grammar = grammar
+        self._source = match.string
         self._variables = frozenset(
             name for pair in DECLARED.findall(before) for name in pair if name
         )
@@ -182,7 +183,7 @@ class _Action:
             left = f"{self._left} " if self._left.endswith("-") else self._left
             right = f" {self._right}" if self._right.startswith("-") else self._right
             text = next(group for group in match.groups() if group is not None)
-            return f"{left}/* {text.strip()} */{right}", ""
+            return f"{left}/* {text.strip(' #')} */{right}", ""
         if match := _KEYWORD.fullmatch(body):
             return self._wrap(match["else"] or "end"), ""
         if match := _CONDITIONAL.match(body):
@@ -196,13 +197,17 @@ class _Action:
         if match := _FIELD_ASSIGNMENT.match(body):
             value = self._expression(body[match.end() :])
             value = f"({value})" if " " in value else value
-            return self._wrap(f'$_ := set {match[1] or "."} "{match[2]}" {value}'), ""
+            key = f'"{match[2]}"' if match[2] else self._expression(match[3], is_argument=True)
+            return self._wrap(f"$_ := set {match[1] or '.'} {key} {value}"), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
             is_declaration = name not in self._variables or (match[3] == ":=" and not match[1])
             aside = "" if match[2].startswith("$") else f", and {name} where it is read"
             value = self._expression(body[match.end() :])
             return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
+        if _OTHER_ASSIGNMENT.match(body):
+            # No text that is written would be a comparison.
+            raise _UnreadableError
         return self._output(), ""
 
     def _wrap(self, body: str) -> str:
@@ -252,16 +257,20 @@ class _Action:
         """Return a define, block, template or include whose name is in double quotes."""
         keyword, name = match[1], match[2] or match[3] or match[4]
         if keyword == "define":
-            if rest:
+            if rest not in {"", "."}:
                 raise _UnreadableError
             return f'define "{name}"'
         if keyword == "template" and "|" in rest:
             # A pipe would be about the data; `include` returns the text.
             keyword = "include"
         rest = rest.removesuffix(")") if "(" in match[0] else rest
-        if rest.startswith("|"):
+        if not rest or rest.startswith("|"):
+            calls = rf'(?:include|template)\s+"{re.escape(name)}"\s+([$.(][^\s}}|]*)'
+            if (others := re.findall(calls, self._source)) and "." not in others:
+                # Others get a part of the data.
+                raise _UnreadableError
             rest = f". {rest}"
-        return f'{keyword} "{name}" {self._expression(rest or ".", is_argument=True)}'
+        return f'{keyword} "{name}" {self._expression(rest, is_argument=True)}'
 
 
 class _Expression:
@@ -349,8 +358,14 @@ class _Expression:
         if level == _NEGATION and self._accept("not"):
             return self._call("not", self._operation(level))
         value = self._operation(level + 1)
+        has_gap = self.token.has_gap
         while operator := self._accept(*_OPERATORS[level]):
-            value = self._operate(operator, value, self._operation(level + 1))
+            right = self._operation(level + 1)
+            if operator == "-" and right.type != "number" and not has_gap:
+                # A difference, or two texts with a dash between them.
+                raise _UnreadableError
+            value = self._operate(operator, value, right)
+            has_gap = self.token.has_gap
             if level == _NEGATION:
                 # Chained comparisons mean something else in each language.
                 break
@@ -400,13 +415,17 @@ class _Expression:
         arguments = self._pairs() if name == "dict" else []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
+        if name in SUBJECT_LAST and name != token.text:
+            arguments = _put_last(arguments)
         if name in COMPARISONS and len(arguments) == 1:
             # `eq .x == 3` says one thing twice.
             if _OPERATIONS.get(self._take().text) != name:
                 raise _UnreadableError
             arguments.append(self._argument())
-        # The comparison may be meant for the last argument or for the whole call.
-        if name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]:
+        # An operator may be meant for the last argument or for the whole call.
+        is_ambiguous = name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]
+        is_ambiguous |= self.token.text in _SIGNS and (name not in _CONVERSIONS or not arguments)
+        if is_ambiguous:
             raise _UnreadableError
         return self._call(name, *arguments)
 
@@ -447,6 +466,8 @@ class _Expression:
         if name in {"and", "or"} and {argument.type for argument in arguments} == {"boolean"}:
             type_ = "boolean"
         text = " ".join([name, *(argument.argument for argument in arguments)])
+        if name in {"ceil", "floor", "round"}:
+            text = text.replace("(div ", "(divf ")
         return _Term(text, type_, is_call=bool(arguments))
 
     def _is_function(self, token: _Token) -> bool:
@@ -489,6 +510,9 @@ class _Expression:
             token = self.token
             if token.kind == "field":
                 holder, name = value, self._take().text[1:]
+                if name == "length" and self.token.text != "(":
+                    # A field, or the property of JavaScript.
+                    raise _UnreadableError
                 value = _Term(f"{'' if value.text == '.' else value.argument}{token.text}")
             elif token.kind in {"key", "dashed"}:
                 value, holder = self._index(value, _text(self._take().text[1:])), None
@@ -580,11 +604,8 @@ class _Expression:
         if following.text == "(" and not following.has_gap:
             name = self._function_name(token)
             arguments = self._arguments()
-            # The value comes last, where other languages have it first.
-            first, *others = arguments or [_Term("")]
-            is_reversed = not first.is_literal and all(other.is_literal for other in others)
-            if name in SUBJECT_LAST and others and is_reversed:
-                arguments = [*others, first]
+            if name in SUBJECT_LAST:
+                arguments = _put_last(arguments)
             return self._call("splitList" if name == "split" else name, *arguments)
         if f"${text}" in self._variables:
             return _Term(f"${text}")
@@ -613,6 +634,12 @@ def _read_tokens(text: str) -> list[_Token]:
     if text[end:].strip():
         raise _UnreadableError
     return tokens
+
+
+def _put_last(arguments: list[_Term]) -> list[_Term]:
+    """Return arguments with the value last, where other languages have it first."""
+    is_reversed = [each.is_literal for each in arguments] == [False] + [True] * (len(arguments) - 1)
+    return [*arguments[1:], arguments[0]] if is_reversed else arguments
 
 
 def _text(text: str) -> _Term:
@@ -664,6 +691,9 @@ _OPERATIONS: Final[Mapping[str, str]] = {
     "%": "mod",
 }
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
+_SIGNS: Final = frozenset("+-*/%")
+# Functions of one value, whose argument or result may be the operand: the outcome is the same.
+_CONVERSIONS: Final = frozenset({"float64", "int", "int64", "len", "toString"})
 # Methods by Go's names, and how many arguments the function takes before the value.
 _METHODS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("lower", "trim", "upper"), 0),
@@ -724,5 +754,8 @@ _NAMED: Final = re.compile(
     r"(define|block|template|include)(?:\s+|\s*\(\s*)"
     r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
 )
-_FIELD_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
+_FIELD_ASSIGNMENT: Final = re.compile(
+    r"(\$?\w*(?:\.\w+)*)(?:\.(\w+)|\[([^]\d=][^]=]*)\])\s*=(?![=~>])"
+)
+_OTHER_ASSIGNMENT: Final = re.compile(rf"(?:{_QUOTED}|\[\w*\]|[^()\[\]{{}}\"'`=!<>:])*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

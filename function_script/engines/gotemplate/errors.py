@@ -33,7 +33,7 @@ class Code(Enum):
     DIVISION_BY_ZERO = "test that the divisor is not 0 first"
     ELSE_MISPLACED = "no if, range or with is open here"
     ELSE_REPEATED = "a block has one else: other conditions are written as else if"
-    END_MISPLACED = "no if, range, with or define is open here: take it out"
+    END_MISPLACED = "no if, range, with or define is open here"
     FUNCTION_UNKNOWN = 4
     INCOMPATIBLE_TYPES = "convert one of the two: int, float64 or toString"
     INDEX_OF_NOTHING = "it is absent: check the path, or use dig with a default"
@@ -55,7 +55,7 @@ class Code(Enum):
     OUTSIDE_RANGE = 6
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
-    PLUS_BETWEEN = "add A B adds numbers, print A B joins texts, concat A B joins lists"
+    PLUS_BETWEEN = "add A B adds numbers; print joins texts, concat lists, and merge maps"
     PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
     PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
     RAW_TEXT_UNCLOSED = "close it with `"
