@@ -5,7 +5,7 @@ type, and its status is taken), or a meta document, which has fields of a script
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias, cast
@@ -249,6 +249,9 @@ def _reject_nameless(
         if "annotations" in document.value:
             path, problem, code = "annotations", nameless, Code("nameless", "annotations")
             hint = "annotations are a field of metadata: indent them below it"
+        elif (joined := f"annotations:{resource_name}") in _fields_of_metadata(document.value):
+            path, problem = f'metadata["{joined}"]', nameless
+            hint = "begin a line behind `annotations:`, as a tag with - takes the line break away"
         elif holder := _find_holder(document.value, resource_name):
             path, problem = f'{holder}["{resource_name}"]', nameless
             hint = "it is an annotation: write it below `annotations` of the metadata"
@@ -270,11 +273,14 @@ def _reject_nameless(
     document.problems.add(path, problem, hint=hint, code=code)
 
 
+def _fields_of_metadata(document: Object) -> Collection[str]:
+    metadata = document.get("metadata")
+    return metadata if isinstance(metadata, dict) else ()
+
+
 def _find_holder(document: Object, key: str) -> str:
     """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
-    metadata = document.get("metadata")
-    fields = metadata if isinstance(metadata, dict) else ()
-    inner = (f"metadata.{each}" for each in fields)
+    inner = (f"metadata.{each}" for each in _fields_of_metadata(document))
     for holder in ("metadata", *inner, *(f"{each}.annotations" for each in document)):
         if objects.find_path(document, [*holder.split("."), key]) is not None:
             return holder

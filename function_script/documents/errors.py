@@ -246,8 +246,17 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
         above = 0 if error.context_mark is None else line - error.context_mark.line
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
+    rows = range(line - 1, -1, -1)
+    above = next((each for each in rows if lines[each].lstrip()[:1] not in {"", "#"}), line)
+    if _is_text_before(message, lines[above]):
+        line, column = above, _indentation(lines[above])
     hint = partial(_hint, message, lines, line, column)
     return YamlSyntaxError(message, line=line, column=column, hint=hint)
+
+
+def _is_text_before(message: str, line: str) -> bool:
+    """Report whether a line is a text that goes on in the next one, which has a key."""
+    return "mapping values" in message and not _ENTRY.match(line)
 
 
 def _mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
@@ -324,13 +333,10 @@ def _corrections(
             yield _Correction(each, "---", "write --- at the margin, where a document begins")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
-    rows = range(number - 1, -1, -1)
-    above = next((each for each in rows if lines[each].lstrip()[:1] not in {"", "#"}), number)
-    if "mapping values" in message and not _ENTRY.match(lines[above]):
-        # That line is the mistake, and this one is in its column, or below it.
-        if _WORD.fullmatch(lines[above]) and _indentation(lines[above]) < _indentation(line):
-            hint = "a colon is missing behind the key, in the line above"
-            yield _Correction(above, f"{lines[above].rstrip()}:", hint)
+    if _is_text_before(message, line):
+        below = next((each for each in lines[number + 1 :] if each.strip()), "")
+        if _WORD.fullmatch(line) and _indentation(below) > _indentation(line):
+            yield _Correction(number, f"{line.rstrip()}:", "a colon is missing behind the key")
         return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:

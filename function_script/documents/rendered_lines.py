@@ -214,7 +214,10 @@ class Rendering:
         stop = min(self._line_end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
         yield from self._restore_blanks(begin, stop)
-        start = max(self._offset(max(line - 1, 1)), begin)
+        above = line - 1
+        while above > 1 and self._rest(self._offset(above)).lstrip()[:1] in {"", "#"}:
+            above -= 1
+        start = max(self._offset(max(above, 1)), begin)
         for index, piece in enumerate(self._pieces):
             is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
             if is_near and piece.expression is not None:
