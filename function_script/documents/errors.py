@@ -28,6 +28,7 @@ except ImportError:  # PyYAML was built without libyaml: the same events, fiftee
     from yaml import SafeLoader as CParser  # type: ignore[assignment] # has the same get_event
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
+INDENTATION = "check the indentation: siblings begin in the same column"
 NO_TABS = "YAML is not indented by tabs: use blanks"
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The first line of a literal or folded block.
@@ -340,8 +341,7 @@ def _corrections(
         return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:
-        hint = "check the indentation: siblings begin in the same column"
-        yield _Correction(number, " " * width + line.lstrip(" "), hint)
+        yield _Correction(number, " " * width + line.lstrip(" "), INDENTATION)
 
 
 def _value_corrections(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from function_script.documents.errors import (
+    INDENTATION,
     DuplicateKeyError,
     TooLargeError,
     YamlError,
@@ -113,6 +114,9 @@ class TextOrigin:
         is_inside = key in {"apiVersion", "kind"} and not value.startswith(key)
         is_text = lacks_sign(printed) or is_inside
         span, hint = reason or (span, None if is_text else error.hint)
+        if hint == INDENTATION and self._rendering.is_aligned(line):
+            # A value in the lines above has another indentation than its template.
+            hint = None
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
         diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)

@@ -172,6 +172,19 @@ class Rendering:
         is_of_value = piece is not None and text.strip() in piece.text
         return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
 
+    def is_aligned(self, line: int) -> bool:
+        """Report whether a literal line (from 1) is indented as the one above it in its template."""
+        start = self._offset(line)
+        text = self._text[start : self._line_end(start)]
+        start += len(text) - len(text.lstrip(" "))
+        index = self._index_at(start)
+        piece = self._pieces[index] if index >= 0 else None
+        if piece is None or piece.expression is not None or piece.start < 0:
+            return False
+        *above, own = piece.source[: piece.start + start - self._starts[index]].split("\n")
+        last = next((each for each in reversed(above) if each.strip()), "")
+        return len(last) - len(last.lstrip(" ")) == len(own)
+
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
 

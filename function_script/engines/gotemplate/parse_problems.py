@@ -177,6 +177,7 @@ _UNEXPECTED: Final = {
     ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
 }
+_BLOCK: Final = r"{}-?\s*(?:range|with|define|block|if)\b"
 # A map of another language.
 _MAP: Final = re.compile(r"\{\s*(?:\}|\*\*|\.\.\.|[\"']?[\w-]+[\"']?\s*[:=])")
 # The begin of a block with one brace.
@@ -202,9 +203,10 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
         case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
             return "the name of a variable has letters, digits and _ only"
         case Code.BAD_CHARACTER:
-            # Behind the character is another value, and no rest of a name.
-            is_between = name == "-" and source[position + 1 : position + 2] in {".", "$"}
-            return None if is_between else _CHARACTERS.get(name)
+            # Behind a word or before another value, it is in no name of a field.
+            is_between = re.search(r"(?<![\w.$])\w+$", source[:position]) is not None
+            is_between |= source[position + 1 : position + 2] in {".", "$"}
+            return None if name == "-" and is_between else _CHARACTERS.get(name)
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
             return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
         case Code.TOKEN_UNEXPECTED if name == "{" and _MAP.match(source, position):
@@ -213,7 +215,8 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
             keys = ((name, error.context), ("", error.context), (name, ""))
             return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
-            return f"this {name} has no end"
+            inner = re.search(_BLOCK.format(re.escape(settings.delims[0])), source[position:])
+            return f"this {name}{', or a block in it,' * bool(inner)} has no end"
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
