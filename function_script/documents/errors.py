@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import yaml
 
@@ -220,14 +220,6 @@ def _invalid_character(text: str) -> YamlError:
     return YamlError(f"{name} is not allowed in YAML", line=line, column=column, hint=hint)
 
 
-class _Correction(NamedTuple):
-    """A line (0-based) as it should be, and the hint that says so."""
-
-    line: int
-    text: str
-    hint: str
-
-
 def explain_parser_error(error: Exception, text: str) -> YamlError:
     """Convert one of PARSER_ERRORS; a classic mistake gets a hint."""
     if not isinstance(error, yaml.MarkedYAMLError):
@@ -249,15 +241,15 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
             message += f" that begins {above} line{'s' * (above > 1)} above"
     rows = range(line - 1, -1, -1)
     above = next((each for each in rows if lines[each].lstrip()[:1] not in {"", "#"}), line)
-    if _is_text_before(message, lines[above]):
+    if _is_text_above(message, lines[above]):
         line, column = above, _indentation(lines[above])
     hint = partial(_hint, message, lines, line, column)
     return YamlSyntaxError(message, line=line, column=column, hint=hint)
 
 
-def _is_text_before(message: str, line: str) -> bool:
-    """Report whether a line is a text that goes on in the next one, which has a key."""
-    return "mapping values" in message and not _ENTRY.match(line)
+def _is_text_above(message: str, line: str) -> bool:
+    """Report whether a line is no entry, so that the next one, which is, cannot follow it."""
+    return "mapping values" in message and (lacks_sign(line) or not _ENTRY.match(line))
 
 
 def _mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
@@ -293,9 +285,9 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return None
     return next(
         (
-            each.hint
-            for each in _corrections(message, lines, number, column)
-            if _mends([*lines[: each.line], each.text, *lines[each.line + 1 :]], number)
+            hint
+            for text, hint in _corrections(message, lines, number, column)
+            if _mends([*lines[:number], text, *lines[number + 1 :]], number)
         ),
         None,
     )
@@ -317,43 +309,40 @@ def _mends(lines: Sequence[str], number: int) -> bool:
 
 def _corrections(
     message: str, lines: Sequence[str], number: int, column: int
-) -> Iterator[_Correction]:
-    """Yield what may mend a line, or the line above it, where the parser gives up at a column."""
+) -> Iterator[tuple[str, str]]:
+    """Yield what may mend the line where the parser gives up at a column, and the hint."""
     line = lines[number]
-    for each in range(max(number - 1, 0), number + 1):
-        for pattern, sign, hint in _MISSING_SIGNS:
-            if match := pattern.match(lines[each]):
-                text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
-                yield _Correction(each, text, hint + ", in the line above" * (each < number))
+    for pattern, sign, hint in _MISSING_SIGNS:
+        if match := pattern.match(line):
+            yield f"{match[match.lastindex or 0]}{sign}{line[match.end() :]}", hint
     if number and (match := _BLOCK.match(lines[number - 1])):
         width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
-        yield _Correction(number, " " * width + line.lstrip(" "), hint)
-    for each in range(max(number - 1, 0), number + 1):
-        if lines[each].strip() in {"--", "---"}:
-            yield _Correction(each, "---", "write --- at the margin, where a document begins")
+        yield " " * width + line.lstrip(" "), hint
+    if line.strip() in {"--", "---"}:
+        yield "---", "write --- at the margin, where a document begins"
     if match := _VALUE.fullmatch(line):
-        yield from _value_corrections(message, line, number, column, match)
-    if _is_text_before(message, line):
+        yield from _value_corrections(message, line, column, match)
+    if _is_text_above(message, line):
         below = next((each for each in lines[number + 1 :] if each.strip()), "")
         if _WORD.fullmatch(line) and _indentation(below) > _indentation(line):
-            yield _Correction(number, f"{line.rstrip()}:", "a colon is missing behind the key")
+            yield f"{line.rstrip()}:", "a colon is missing behind the key"
         return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:
-        yield _Correction(number, " " * width + line.lstrip(" "), INDENTATION)
+        yield " " * width + line.lstrip(" "), INDENTATION
 
 
 def _value_corrections(
-    message: str, line: str, number: int, column: int, match: re.Match[str]
-) -> Iterator[_Correction]:
+    message: str, line: str, column: int, match: re.Match[str]
+) -> Iterator[tuple[str, str]]:
     """Yield what may mend a value in the line of its key."""
     value = match["value"]
     if NAME_LINE.match(value):
         text = " " * _indentation(line) + value
-        yield _Correction(number, text, "it is a line of its own below annotations, without a key")
+        yield text, "it is a line of its own below annotations, without a key"
     if _LEFT_BRACE.fullmatch(value):
-        yield _Correction(number, match["key"] + value[:-1], "take the last } out")
+        yield match["key"] + value[:-1], "take the last } out"
     if _JSON_INSIDE.search(value) or _NO_TEXT.match(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
@@ -373,4 +362,4 @@ def _value_corrections(
         hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
         if _KEY.match(value) and " " not in value.partition(": ")[2]:
             hint = f"{hint}; a key below this one begins a line of its own"
-    yield _Correction(number, match["key"] + json.dumps(value), hint)
+    yield match["key"] + json.dumps(value), hint

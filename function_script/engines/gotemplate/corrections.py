@@ -99,16 +99,24 @@ def find_open_blocks(text: str, left: str) -> list[str]:
 
 
 def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | None:
-    """Return the start of the action at a position if another one begins before its end."""
+    """Return the start of the action at a position if text goes on before its end."""
     left, right = delims
     start = source.rfind(left, 0, position + 1)
     if start < 0:
         return None
     rest = source[start + len(left) :]
-    end = rest.find(right)
-    following = rest.find(left)
-    is_open = 0 <= following < end and "\n" in rest[:following] and '"' not in rest[:following]
+    end, own = rest.find(right), rest.partition(left)[0]
+    is_open = (
+        (end < 0 or len(own) < end)
+        and "\n" in (own if left in rest else own.rstrip())
+        and '"' not in own
+    )
     return start if is_open else None
+
+
+def find_variables(text: str) -> set[str]:
+    """Return the variables that a text declares."""
+    return {name for pair in _DECLARED.findall(text) for name in pair if name}
 
 
 class _UnreadableError(Exception):
@@ -159,9 +167,7 @@ class _Action:
         self._left, self._body, self._right = match["left"], match["body"].strip(), match["right"]
         self._grammar = grammar
         self._source = match.string
-        self._variables = frozenset(
-            name for pair in DECLARED.findall(before) for name in pair if name
-        )
+        self._before = before
         blocks = find_open_blocks(before, grammar.delims[0])
         # The prefix of the root of the data, which is not certain to be at hand in a definition.
         is_inside = not {"range", "with"}.isdisjoint(blocks)
@@ -175,7 +181,10 @@ class _Action:
         # too.
         if _ASSIGNMENTS.fullmatch(body):
             left, right = self._grammar.delims
-            return "".join(f"{left} {part.strip()} {right}" for part in body.split(";")), ""
+            text = body
+            for name in {*re.findall(r"\$\w+", body)} - find_variables(self._before + body):
+                text = re.sub(rf"\{name}\s*=", f"{name} :=", text, count=1)
+            return "".join(f"{left} {part.strip()} {right}" for part in text.split(";")), ""
         if match := _TRAILING_COMMENT.fullmatch(body):
             return self._wrap(match["code"]), ", and a comment as {{/* TEXT */}}"
         if match := _COMMENT.fullmatch(body):
@@ -201,7 +210,9 @@ class _Action:
             return self._wrap(f"$_ := set {match[1] or '.'} {key} {value}"), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
-            is_declaration = name not in self._variables or (match[3] == ":=" and not match[1])
+            is_declaration = name not in find_variables(self._before) or (
+                match[3] == ":=" and not match[1]
+            )
             aside = "" if match[2].startswith("$") else f", and {name} where it is read"
             value = self._expression(body[match.end() :])
             return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
@@ -214,14 +225,14 @@ class _Action:
         return f"{self._left} {body} {self._right}"
 
     def _expression(self, text: str, *, is_argument: bool = False) -> str:
-        expression = _Expression(text, self._grammar, self._variables, self._root)
+        expression = _Expression(text, self._grammar, self._before, self._root)
         value = expression.pipeline(is_argument=is_argument)
         expression.finish()
         return value.text
 
     def _output(self) -> str:
         """Return an action that writes; a choice by what may be no boolean becomes an if."""
-        expression = _Expression(self._body, self._grammar, self._variables, self._root)
+        expression = _Expression(self._body, self._grammar, self._before, self._root)
         value = expression.choice()
         is_whole = expression.token.kind == "end"
         if isinstance(value, _Choice) and is_whole and value.condition.type != "boolean":
@@ -274,13 +285,12 @@ class _Action:
 
 
 class _Expression:
-    """An expression of another language, read from its tokens."""
+    """An expression of another language, read from its tokens, and the text before it."""
 
-    def __init__(
-        self, text: str, grammar: parser.Grammar, variables: frozenset[str], root: str | None
-    ) -> None:
+    def __init__(self, text: str, grammar: parser.Grammar, before: str, root: str | None) -> None:
         self._functions = grammar.functions
-        self._variables = variables
+        self._before = before
+        self._variables = find_variables(before)
         self._root = root
         self._tokens = _read_tokens(text)
         self._position = 0
@@ -415,7 +425,7 @@ class _Expression:
         arguments = self._pairs() if name == "dict" else []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
-        if name in SUBJECT_LAST and name != token.text:
+        if name in _VALUE_LAST and name != token.text:
             arguments = _put_last(arguments)
         if name in COMPARISONS and len(arguments) == 1:
             # `eq .x == 3` says one thing twice.
@@ -541,6 +551,9 @@ class _Expression:
         """Return ``index value key``; indices of indices are one call."""
         # The list of the parts, for `split` makes a map.
         value = value._replace(text=re.sub(r"(^|\| )split ", r"\1splitList ", value.text))
+        if re.search(rf"{re.escape(value.text)}\s*:?=[^}}]*\bsplit\s", self._before):
+            # Its parts have the keys _0 and _1.
+            raise _UnreadableError
         if value.is_call and value.text.startswith("index "):
             return _Term(f"{value.text} {key.argument}", is_call=True)
         return self._call("index", value, key)
@@ -604,7 +617,7 @@ class _Expression:
         if following.text == "(" and not following.has_gap:
             name = self._function_name(token)
             arguments = self._arguments()
-            if name in SUBJECT_LAST:
+            if name in _VALUE_LAST:
                 arguments = _put_last(arguments)
             return self._call("splitList" if name == "split" else name, *arguments)
         if f"${text}" in self._variables:
@@ -708,6 +721,9 @@ SUBJECT_LAST: Final = frozenset(
     }
 )
 """Functions that take the text they work on last, where other languages have it first."""
+_VALUE_LAST: Final = SUBJECT_LAST | {
+    *("date", "has", "regexFind", "semverCompare", "substr", "ternary", "trimAll")
+}
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
 _NAME: Final = r"[A-Za-z_]\w*"
 # A key with a slash has dots of its own. It is the last part of a path, but in the context.
@@ -732,7 +748,7 @@ _TOKEN: Final = re.compile(
     )
 )
 _PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
-DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 # An action with a comment of Python or Go behind it, and no text in which such a mark may be. A
 # number or a variable behind ``//`` is divided by.
 _TRAILING_COMMENT: Final = re.compile(
@@ -757,5 +773,5 @@ _NAMED: Final = re.compile(
 _FIELD_ASSIGNMENT: Final = re.compile(
     r"(\$?\w*(?:\.\w+)*)(?:\.(\w+)|\[([^]\d=][^]=]*)\])\s*=(?![=~>])"
 )
-_OTHER_ASSIGNMENT: Final = re.compile(rf"(?:{_QUOTED}|\[\w*\]|[^()\[\]{{}}\"'`=!<>:])*=(?![=~>])")
+_OTHER_ASSIGNMENT: Final = re.compile(rf"(?:{_QUOTED}|\[\w*\]|[^()\[\]{{}}\"'`=!<>:|])*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

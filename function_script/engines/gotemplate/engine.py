@@ -170,7 +170,9 @@ def _line_hint(line: str) -> str | None:
     if hint := foreign_syntax.hint_of(line, of_jinja):
         return f"this is Jinja: {hint}"
     if line.startswith("map["):
-        return "a function is called for its effect with {{ $_ := … }}; toYaml writes a document"
+        return (
+            "write a document with toYaml; a function is called for its effect with {{ $_ := … }}"
+        )
     leftover = leftovers.of_line(line)
     return leftover.hint if leftover is not None else None
 

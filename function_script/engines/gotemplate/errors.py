@@ -17,7 +17,7 @@ class Code(Enum):
     where the hint needs what is around.
     """
 
-    ACTION_RUNS_ON = "this action has no }} before the next one begins"
+    ACTION_RUNS_ON = "this action has no }}"
     ACTION_UNCLOSED = "an action ends with }}"
     BAD_CHARACTER = 1
     BAD_CONSTRAINT = 'write a constraint such as ">= 1.2, < 2"'
@@ -37,7 +37,7 @@ class Code(Enum):
     FUNCTION_UNKNOWN = 4
     INCOMPATIBLE_TYPES = "convert one of the two: int, float64 or toString"
     INDEX_OF_NOTHING = "it is absent: check the path, or use dig with a default"
-    INDEX_OUT_OF_RANGE = "test the length first: {{ if gt (len LIST) INDEX }}"
+    INDEX_OUT_OF_RANGE = "items count from 0: test {{ if gt (len LIST) INDEX }}, or see what it has"
     KEY_NOT_A_TEXT = "keys are texts, and the map comes last: dig KEY … DEFAULT MAP"
     KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"

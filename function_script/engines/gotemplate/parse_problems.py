@@ -6,18 +6,17 @@ that an author sees several at once.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final, NamedTuple
 
 from function_script.engines import foreign_syntax, habits
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.corrections import (
-    DECLARED,
     REQUEST,
     Correction,
     correct,
     find_open_blocks,
     find_unclosed,
+    find_variables,
 )
 from function_script.engines.gotemplate.errors import Code, ParseError
 from function_script.engines.gotemplate.positions import find_span
@@ -170,6 +169,7 @@ _UNEXPECTED: Final = {
     # Behind an else of another block: Go's parser goes on as if text followed.
     ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
     ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
+    ("if", "operand"): "if is a block of its own: {{ if CONDITION }} … {{ end }}",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
     (",", ""): "arguments have blanks between them, no commas",
     ("{", ""): "a value in an action has no braces of its own",
@@ -243,14 +243,13 @@ def _variable_hint(name: str, source: str, position: int, left: str) -> str | No
     """Return the hint for a variable that is not declared where it is read."""
     if name[1:] in REQUEST:
         return f"write $.{name[1:]}"
-    declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
+    declared = find_variables(source)
     if name not in declared:
         others = f"there are {', '.join(sorted(declared))}; another one is declared first: "
         advice = f"{others if declared else 'declare it first: '}{{{{ {name} := ... }}}}"
         return suggest(name, tuple(declared), advice)
     if "define" not in find_open_blocks(source[:position], left):
-        is_before = name in chain.from_iterable(DECLARED.findall(source[:position]))
-        return "its block has ended" if is_before else None
+        return "its block has ended" if name in find_variables(source[:position]) else None
     # Of a define without an end nobody knows what is in it.
     return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
 

@@ -267,8 +267,9 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
         prefix = ("." if first else "$.") if is_request else ""
         if advice := field_names.advise_root(name, prefix):
             return advice
-    roots = next((each for each in (REQUEST, {*field_names.ROOTS}) if error.name in each), set())
-    if roots and first == error.name and error.names and roots.isdisjoint(error.names):
+    roots = {*field_names.ROOTS} if error.name == first else set()
+    roots = REQUEST if error.name in REQUEST else roots
+    if error.name in roots and error.names and roots.isdisjoint(error.names):
         return _DOT_HINT
     if error.names:
         return f"it has {field_names.listed(error.names)}; {optional}"
