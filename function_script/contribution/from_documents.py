@@ -5,7 +5,7 @@ type, and its status is taken), or a meta document, which has fields of a script
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias, cast
@@ -249,13 +249,9 @@ def _reject_nameless(
         if "annotations" in document.value:
             path, problem, code = "annotations", nameless, Code("nameless", "annotations")
             hint = "annotations are a field of metadata: indent them below it"
-        elif (joined := f"annotations:{resource_name}") in _fields_of_metadata(document.value):
-            path, problem = f'metadata["{joined}"]', nameless
-            hint = "begin a line behind `annotations:`, as a tag with - takes the line break away"
-        elif holder := _find_holder(document.value, resource_name):
-            path, problem = f'{holder}["{resource_name}"]', nameless
-            hint = "it is an annotation: write it below `annotations` of the metadata"
-            code = Code("nameless", resource_name)
+        elif misplaced := _find_misplaced(document.value, resource_name):
+            path, hint = misplaced
+            problem, code = nameless, Code("nameless", resource_name)
         elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or next(
             (key for key in keys if key.startswith("composition-resource")),
             next((key for key in keys if key.endswith("resource-name")), None),
@@ -273,18 +269,19 @@ def _reject_nameless(
     document.problems.add(path, problem, hint=hint, code=code)
 
 
-def _fields_of_metadata(document: Object) -> Collection[str]:
+def _find_misplaced(document: Object, key: str) -> tuple[str, str] | None:
+    """Return where the annotation of a name is that is not in the annotations, and a hint."""
     metadata = document.get("metadata")
-    return metadata if isinstance(metadata, dict) else ()
-
-
-def _find_holder(document: Object, key: str) -> str:
-    """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
-    inner = (f"metadata.{each}" for each in _fields_of_metadata(document))
+    fields = metadata if isinstance(metadata, dict) else ()
+    if (joined := f"annotations:{key}") in fields:
+        hint = "begin a line behind `annotations:`, as a tag with - takes the line break away"
+        return f'metadata["{joined}"]', hint
+    inner = (f"metadata.{each}" for each in fields)
     for holder in ("metadata", *inner, *(f"{each}.annotations" for each in document)):
         if objects.find_path(document, [*holder.split("."), key]) is not None:
-            return holder
-    return ""
+            hint = "it is an annotation: write it below `annotations` of the metadata"
+            return f'{holder}["{key}"]', hint
+    return None
 
 
 def _read_composed(

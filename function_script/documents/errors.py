@@ -346,20 +346,22 @@ def _value_corrections(
     if _JSON_INSIDE.search(value) or _NO_TEXT.match(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
-    if "{{" in line or "{%" in line:
-        hint = UNQUOTED_BRACES
-    elif _ONE_BRACE.fullmatch(value):
-        hint = "an action begins with two braces: {{"
-    elif "cannot start any token" in message and line[column : column + 1]:
-        hint = f"quote a value that begins with {line[column]!r}"
-    elif "alias" in message or "anchor" in message:
-        hint = 'quote a value that begins with "*" or "&"'
-    elif "while parsing a quoted scalar" in message:
-        hint = r"in double quotes \ begins an escape: write \\"
-    elif value[0] in "\"'":
-        hint = "a text ends at its second quote: put one pair of quotes around all of it"
-    else:
-        hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
-        if _KEY.match(value) and " " not in value.partition(": ")[2]:
-            hint = f"{hint}; a key below this one begins a line of its own"
+    is_key = _KEY.match(value) is not None and " " not in value.partition(": ")[2]
+    hints = (
+        ("{{" in line or "{%" in line, UNQUOTED_BRACES),
+        (_ONE_BRACE.fullmatch(value), "an action begins with two braces: {{"),
+        (
+            "cannot start any" in message,
+            f"quote a value that begins with {line[column : column + 1]!r}",
+        ),
+        ("alias" in message or "anchor" in message, 'quote a value that begins with "*" or "&"'),
+        ("parsing a quoted scalar" in message, r"in double quotes \ begins an escape: write \\"),
+        (
+            value[0] in "\"'",
+            "a text ends at its second quote: put one pair of quotes around all of it",
+        ),
+        (is_key, 'quote a value that holds ": "; a key below this one begins a line of its own'),
+        (": " in value, 'quote a value that holds ": "'),
+    )
+    hint = next((hint for is_so, hint in hints if is_so), "quote the value")
     yield match["key"] + json.dumps(value), hint

@@ -113,10 +113,9 @@ class TextOrigin:
         # whole request.
         is_inside = key in {"apiVersion", "kind"} and not value.startswith(key)
         is_text = lacks_sign(printed) or is_inside
+        # The lines are as their template: it is a value above that has another indentation.
+        is_text |= error.hint == INDENTATION and self._rendering.is_aligned(line)
         span, hint = reason or (span, None if is_text else error.hint)
-        if hint == INDENTATION and self._rendering.is_aligned(line):
-            # A value in the lines above has another indentation than its template.
-            hint = None
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
         diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)

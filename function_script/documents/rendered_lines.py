@@ -2,7 +2,7 @@
 
 Each hint was tried: with it the document can be read, or is wrong farther below only. Outdented
 values are printed values of several lines, of which only the first has the indentation of its
-place. Each run looks for them, so `find_outdented` and `is_outdented` do not parse.
+place: `engines/outdents.py` finds them in each run.
 """
 
 import json
@@ -33,13 +33,12 @@ _MAX_VALUES: Final = 100_000
 _MAX_DEPTH: Final = 100
 _SEPARATOR: Final = "\n---"
 _LEAD: Final = re.compile(r" *(?:- +)*")
-_KEY: Final = re.compile(
+KEY: Final = re.compile(
     r" *(?:(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): *|(?:- +)+)(?P<quote>[\"']?)"
 )
 _INDENT: Final = re.compile(
     r"(?<!\s)\s*\|\s*n?indent\b[\s(]*(?P<filter>\d*)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
 )
-_GO_INDENT: Final = re.compile(r"\bindent\b")
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
 _YAML: Final = re.compile(r"\bto_?yaml\b", re.IGNORECASE)
 _JSON: Final = re.compile(r"""\{"|\[["\[{\d]""")
@@ -173,10 +172,9 @@ class Rendering:
         return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
 
     def is_aligned(self, line: int) -> bool:
-        """Report whether a literal line (from 1) is indented as the one above it in its template."""
+        """Report whether a literal line is indented as the one above it in its template."""
         start = self._offset(line)
-        text = self._text[start : self._line_end(start)]
-        start += len(text) - len(text.lstrip(" "))
+        start += len(self._rest(start)) - len(self._rest(start).lstrip(" "))
         index = self._index_at(start)
         piece = self._pieces[index] if index >= 0 else None
         if piece is None or piece.expression is not None or piece.start < 0:
@@ -321,7 +319,7 @@ class Rendering:
         if width < len(prefix):
             # Behind a key: a text of several lines needs quotes, and no indentation. A key with a
             # dot is the name of a file, whose content is a text.
-            if not _KEY.fullmatch(prefix) or "." in prefix or not _is_collection(lines):
+            if not KEY.fullmatch(prefix) or "." in prefix or not _is_collection(lines):
                 return
             width += 2
         elif (key := self._width_of_key_above(at - width)) >= width and lines[0][:2] != "- ":
@@ -344,7 +342,7 @@ class Rendering:
         end = at + len(piece.text)
         rest = self._rest(end)
         # Behind most of the values of a long line are others, and the search reads all before.
-        key = _KEY.fullmatch(self._prefix(at)) if len(rest.strip()) <= 1 else None
+        key = KEY.fullmatch(self._prefix(at)) if len(rest.strip()) <= 1 else None
         quote = "" if key is None else key["quote"]
         if key is None or rest.strip() != quote:
             return
@@ -371,7 +369,7 @@ class Rendering:
     def _width_of_key_above(self, offset: int) -> int:
         """Return the indentation of the key without a value above an offset; -1 for other lines."""
         above = self._text[:offset].rstrip().rpartition("\n")[2]
-        is_key = _KEY.fullmatch(above) and above.endswith(":")
+        is_key = KEY.fullmatch(above) and above.endswith(":")
         return len(above) - len(above.lstrip()) if is_key else -1
 
     def _index_at(self, offset: int) -> int:
@@ -432,7 +430,7 @@ def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
         end = len(text) - len(white_space)
         own = _OPENING.match(after.source, after.start)
         if own is not None and after.expression is not None:
-            if after.filter_form != JINJA_FILTER and _GO_INDENT.search(after.expression):
+            if after.filter_form != JINJA_FILTER and " indent " in after.expression:
                 # With the break, the first line alone would be indented twice.
                 return
             loss = "line break" if end_of_line else "blank"
@@ -482,42 +480,3 @@ def required_indentation(prefix: str) -> int:
     lead = _LEAD.match(prefix)
     width = 0 if lead is None else lead.end()
     return width if width == len(prefix) else width + 1
-
-
-def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
-    """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    prefix = ""
-    for number in range(index - 1, -1, -1):
-        _, line_break, tail = parts[number].rpartition("\n")
-        prefix = tail + prefix
-        if line_break:
-            break
-    width = required_indentation(prefix) if prefix else 0
-    if value[0] == "\n":
-        # The lines are below a key. Items of a list may begin in its column.
-        if not _KEY.fullmatch(prefix):
-            return False
-        width -= value.lstrip("\n ").startswith("- ")
-    # Most values are indented, which takes a fraction of the time to see.
-    if value.count("\n" + " " * width) == value.count("\n"):
-        return False
-    return any(line[:width].lstrip(" ") for line in value.split("\n")[1:] if not line.isspace())
-
-
-def find_outdented(parts: Sequence[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the offsets where the outdented ones of printed values begin and end in a text.
-
-    ``parts`` are the parts of the text, ``values`` are in their order; not all are in it.
-    """
-    offsets: list[tuple[int, int]] = []
-    start = 0
-    for value in values:
-        try:
-            index = parts.index(value, start)
-        except ValueError:
-            continue
-        if is_outdented(parts, index, value):
-            offset = sum(map(len, parts[:index]))
-            offsets.append((offset, offset + len(value)))
-        start = index + 1
-    return offsets

@@ -180,11 +180,7 @@ class _Action:
         # From the most special form to the most general one: later patterns match earlier forms,
         # too.
         if _ASSIGNMENTS.fullmatch(body):
-            left, right = self._grammar.delims
-            text = body
-            for name in {*re.findall(r"\$\w+", body)} - find_variables(self._before + body):
-                text = re.sub(rf"\{name}\s*=", f"{name} :=", text, count=1)
-            return "".join(f"{left} {part.strip()} {right}" for part in text.split(";")), ""
+            return self._split_assignments(), ""
         if match := _TRAILING_COMMENT.fullmatch(body):
             return self._wrap(match["code"]), ", and a comment as {{/* TEXT */}}"
         if match := _COMMENT.fullmatch(body):
@@ -216,10 +212,15 @@ class _Action:
             aside = "" if match[2].startswith("$") else f", and {name} where it is read"
             value = self._expression(body[match.end() :])
             return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
-        if _OTHER_ASSIGNMENT.match(body):
-            # No text that is written would be a comparison.
-            raise _UnreadableError
         return self._output(), ""
+
+    def _split_assignments(self) -> str:
+        """Return an action for each assignment; a variable that is new is declared."""
+        left, right = self._grammar.delims
+        text = self._body
+        for name in {*re.findall(r"\$\w+", text)} - find_variables(self._before + text):
+            text = re.sub(rf"\{name}\s*=", f"{name} :=", text, count=1)
+        return "".join(f"{left} {part.strip()} {right}" for part in text.split(";"))
 
     def _wrap(self, body: str) -> str:
         return f"{self._left} {body} {self._right}"
@@ -232,6 +233,9 @@ class _Action:
 
     def _output(self) -> str:
         """Return an action that writes; a choice by what may be no boolean becomes an if."""
+        if _OTHER_ASSIGNMENT.match(self._body):
+            # No text that is written would be a comparison.
+            raise _UnreadableError
         expression = _Expression(self._body, self._grammar, self._before, self._root)
         value = expression.choice()
         is_whole = expression.token.kind == "end"
@@ -293,6 +297,8 @@ class _Expression:
         self._variables = find_variables(before)
         self._root = root
         self._tokens = _read_tokens(text)
+        if _LENGTH.search(text):
+            raise _UnreadableError
         self._position = 0
 
     @property
@@ -520,9 +526,6 @@ class _Expression:
             token = self.token
             if token.kind == "field":
                 holder, name = value, self._take().text[1:]
-                if name == "length" and self.token.text != "(":
-                    # A field, or the property of JavaScript.
-                    raise _UnreadableError
                 value = _Term(f"{'' if value.text == '.' else value.argument}{token.text}")
             elif token.kind in {"key", "dashed"}:
                 value, holder = self._index(value, _text(self._take().text[1:])), None
@@ -747,6 +750,8 @@ _TOKEN: Final = re.compile(
         )
     )
 )
+# A field, or the property of JavaScript.
+_LENGTH: Final = re.compile(r"\.length\b(?!\()")
 _PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 # An action with a comment of Python or Go behind it, and no text in which such a mark may be. A

@@ -171,6 +171,7 @@ _UNEXPECTED: Final = {
     ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
     ("if", "operand"): "if is a block of its own: {{ if CONDITION }} … {{ end }}",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
+    ("map", ""): "a map is written as dict KEY VALUE KEY VALUE",
     (",", ""): "arguments have blanks between them, no commas",
     ("{", ""): "a value in an action has no braces of its own",
     ("/", "command"): "a comment is {{/* TEXT */}}",
@@ -209,9 +210,8 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
             return None if name == "-" and is_between else _CHARACTERS.get(name)
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
             return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
-        case Code.TOKEN_UNEXPECTED if name == "{" and _MAP.match(source, position):
-            return "a map is written as dict KEY VALUE KEY VALUE"
         case Code.TOKEN_UNEXPECTED:
+            name = "map" if _MAP.match(source, position) else name
             keys = ((name, error.context), ("", error.context), (name, ""))
             return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
