@@ -34,8 +34,8 @@ _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0001000
 # The first line of a literal or folded block.
 _BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
-# A line with a key or an item, and one with a word alone.
-_ENTRY = re.compile(r".*:(?: |$)|\s*- ")
+# A line with a key, or with an item of one word, and one with a word alone.
+_ENTRY = re.compile(r".*:(?: |$)|\s*- +\S*\s*$")
 _WORD = re.compile(r"\s*(?:- +)?[\w./-]+\s*")
 Parser: Final = CParser
 PARSER_ERRORS: Final = (yaml.MarkedYAMLError, yaml.reader.ReaderError, UnicodeEncodeError)
@@ -51,7 +51,7 @@ _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 _PROGRAM: Final = re.compile(
     r"\s*(?P<key>script|inline|[\w./-]+\.(?:star|j2|gotmpl|tpl)):(?: *$| +(?![|>\"'&*])\S)"
 )
-_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
+_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/]|/(?!/))")
 _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
 _KEY_WITHOUT_COLON: Final = re.compile(
     r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?=[\w./-]+$)"
@@ -321,13 +321,13 @@ def _corrections(
         yield " " * width + line.lstrip(" "), hint
     if line.strip() in {"--", "---"}:
         yield "---", "write --- at the margin, where a document begins"
+    below = next((each for each in lines[number + 1 :] if each.strip()), "")
+    if _WORD.fullmatch(line) and _indentation(below) > _indentation(line):
+        yield f"{line.rstrip()}:", "a colon is missing behind the key"
+    if _is_text_above(message, line):
+        return
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, column, match)
-    if _is_text_above(message, line):
-        below = next((each for each in lines[number + 1 :] if each.strip()), "")
-        if _WORD.fullmatch(line) and _indentation(below) > _indentation(line):
-            yield f"{line.rstrip()}:", "a colon is missing behind the key"
-        return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:
         yield " " * width + line.lstrip(" "), INDENTATION
@@ -349,7 +349,7 @@ def _value_corrections(
     is_key = _KEY.match(value) is not None and " " not in value.partition(": ")[2]
     hints = (
         ("{{" in line or "{%" in line, UNQUOTED_BRACES),
-        (_ONE_BRACE.fullmatch(value), "an action begins with two braces: {{"),
+        (_ONE_BRACE.match(value), "an action begins with two braces: {{"),
         (
             "cannot start any" in message,
             f"quote a value that begins with {line[column : column + 1]!r}",

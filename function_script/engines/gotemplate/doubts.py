@@ -119,10 +119,12 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         if index and not is_piped:
             continue
         if name in _REPLACING and len(arguments) == len(("pattern", "text", "replacement")):
-            pattern, text, value = map(nodes.argument_source, arguments)
+            pattern, text, replacement = map(nodes.argument_source, arguments)
             if _is_constant(arguments[1]) and not _is_constant(arguments[2]):
                 message = f"{name} works on the constant {text}"
-                hint = f"the text comes before its replacement: {name} {pattern} {value} {text}"
+                hint = (
+                    f"the text comes before its replacement: {name} {pattern} {replacement} {text}"
+                )
                 yield Finding(command.position, len(name), message, hint)
         if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
             continue

@@ -119,9 +119,8 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
             continue
         if mistake.correction is None:
             is_sound = False
-            name = error.subject
-            if error.code is Code.FUNCTION_UNKNOWN and habits.find("gotemplate", name, "function"):
-                # Text behind a keyword of another language means nothing here.
+            if error.code is Code.FUNCTION_UNKNOWN:
+                # Words behind one of another language, or of a text without quotes, mean nothing.
                 foreign.add(action)
         yield mistake
 
@@ -172,6 +171,7 @@ _UNEXPECTED: Final = {
     ("if", "operand"): "if is a block of its own: {{ if CONDITION }} … {{ end }}",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
     ("map", ""): "a map is written as dict KEY VALUE KEY VALUE",
+    (",", "range"): "a range has one or two variables: range $index, $item := LIST",
     (",", ""): "arguments have blanks between them, no commas",
     ("{", ""): "a value in an action has no braces of its own",
     ("/", "command"): "a comment is {{/* TEXT */}}",

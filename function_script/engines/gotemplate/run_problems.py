@@ -267,8 +267,8 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
         prefix = ("." if first else "$.") if is_request else ""
         if advice := field_names.advise_root(name, prefix):
             return advice
-    roots = {*field_names.ROOTS} if error.name == first else set()
-    roots = REQUEST if error.name in REQUEST else roots
+    own = field_names.ROOTS if error.name == first else ()
+    roots = REQUEST if error.name in REQUEST else frozenset(own)
     if error.name in roots and error.names and roots.isdisjoint(error.names):
         return _DOT_HINT
     if error.names:

@@ -95,6 +95,8 @@ MISTAKES = [
     ("a:\n  b c\n  d: e", 2, "mapping values are not allowed", None),
     ("a: - b", 1, "block sequence entries are not allowed", None),
     ("a: {b: c},", 1, "did not find expected", None),
+    ("a:\n  - b 1\n    c: 2", 2, "mapping values are not allowed", None),
+    ("a:\n  b:/c\n  d: 1", 2, "mapping values are not allowed", "blank after the colon"),
     ("a: { $x | b }}", 1, "did not find expected", "begins with two braces"),
     ("a: 1\n----\nb: 2", 2, "begins with ---", "three dashes separate documents"),
     ("a: b\n  c: d", 2, "mapping values are not allowed", "indentation"),

@@ -50,6 +50,7 @@ CASES = (
     ("{{ strings.ToUpper .a }}", "there are no packages"),
     ("{{ with .a as $b }}x{{ end }}", "the name comes first"),
     ("{{ .a if .b }}", "if is a block of its own"),
+    ("{{ range , $i := .a }}x{{ end }}", "range $index, $item := LIST"),
     ("{{ range $i := range .a }}x{{ end }}", "or N numbers: until N"),
     ("{{ $m := {**.a} }}", "dict KEY VALUE"),
     ("{- if .a }}{{ end }}", "begins with two braces: {- if .a }} is a text"),
