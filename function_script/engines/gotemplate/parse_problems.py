@@ -260,8 +260,10 @@ def _function_hint(name: str, source: str, position: int, settings: Settings) ->
     is_text = re.match(r"\s*(?:\)|\||-?\}\})", after) is not None and _is_argument(before)
     has_fields = re.match(r"\.[A-Za-z]", after) is not None
     names = {**registry.FUNCTIONS, **settings.grammar().functions}
+    # The word of a key or of a variable that is called like a function.
+    is_word = name in {"env", "expandenv"} and (is_text or has_fields)
     hint = (
-        registry.unavailable_reason(name)
+        (None if is_word else registry.unavailable_reason(name))
         or habits.find("gotemplate", name, "name", "call", "function")
         or (None if is_text or has_fields else suggest(name, (*names, *sorted(KEYWORDS))))
     )

@@ -50,6 +50,7 @@ CASES = (
     ("{{ strings.ToUpper .a }}", "there are no packages"),
     ("{{ with .a as $b }}x{{ end }}", "the name comes first"),
     ("{{ .a if .b }}", "if is a block of its own"),
+    ("{{ hasKey .a env }}", 'write "env" for a text'),
     ("{{ range , $i := .a }}x{{ end }}", "range $index, $item := LIST"),
     ("{{ range $i := range .a }}x{{ end }}", "or N numbers: until N"),
     ("{{ $m := {**.a} }}", "dict KEY VALUE"),
