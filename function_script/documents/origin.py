@@ -111,7 +111,7 @@ class TextOrigin:
         key = printed.partition(":")[0]
         # An object begins with such a key. A value that has it farther below is a text, such as a
         # whole request.
-        is_inside = key in {"apiVersion", "kind"} and not value.startswith(key)
+        is_inside = key in {"apiVersion", "kind"} and not value.lstrip().startswith(key)
         is_text = lacks_sign(printed) or is_inside or "\n" in value
         # The lines are as their template: it is a value above that has another indentation.
         is_text |= error.hint == INDENTATION and self._rendering.is_aligned(line)

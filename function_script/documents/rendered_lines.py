@@ -169,7 +169,7 @@ class Rendering:
         text = self._text[start : self._line_end(start)]
         piece = self.find_expression(start + len(text) - len(text.lstrip()))
         is_of_value = piece is not None and text.strip() in piece.text
-        return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
+        return (text.strip(), piece.text.rstrip()) if piece and is_of_value else ("", "")
 
     def is_aligned(self, line: int) -> bool:
         """Report whether a literal line is indented as the one above it in its template."""

@@ -179,8 +179,10 @@ class _Action:
         body = self._body
         # From the most special form to the most general one: later patterns match earlier forms,
         # too.
-        if _ASSIGNMENTS.fullmatch(body):
-            return self._split_assignments(), ""
+        new = set(re.findall(r"\$\w+", body)) - find_variables(self._before + body)
+        if _ASSIGNMENTS.fullmatch(body) and not new:
+            left, right = self._grammar.delims
+            return "".join(f"{left} {part.strip()} {right}" for part in body.split(";")), ""
         if match := _TRAILING_COMMENT.fullmatch(body):
             return self._wrap(match["code"]), ", and a comment as {{/* TEXT */}}"
         if match := _COMMENT.fullmatch(body):
@@ -213,14 +215,6 @@ class _Action:
             value = self._expression(body[match.end() :])
             return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
         return self._output(), ""
-
-    def _split_assignments(self) -> str:
-        """Return an action for each assignment; a variable that is new is declared."""
-        left, right = self._grammar.delims
-        text = self._body
-        for name in {*re.findall(r"\$\w+", text)} - find_variables(self._before + text):
-            text = re.sub(rf"\{name}\s*=", f"{name} :=", text, count=1)
-        return "".join(f"{left} {part.strip()} {right}" for part in text.split(";"))
 
     def _wrap(self, body: str) -> str:
         return f"{self._left} {body} {self._right}"

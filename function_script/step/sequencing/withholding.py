@@ -109,9 +109,7 @@ def _read_withheld(calls: Object, call: str) -> set[str]:
     return {str(name) for names in lists for name in names}
 
 
-def _explain(
-    deferred: Sequence[Deferred], unmet: Graph, parts: Collection[str]
-) -> list[Blocked]:
+def _explain(deferred: Sequence[Deferred], unmet: Graph, parts: Collection[str]) -> list[Blocked]:
     """Return all that is withheld, with the reasons: values, dependencies, earlier steps."""
     blocked = []
     for each in deferred:

@@ -101,6 +101,7 @@ UNCERTAIN = [
     ("go", "  {{- if .params }}\n  a: b: c\n  {{- end }}", "takes away"),
     ("go", "  {{- if .params }}\n  a: [\n  {{- end }}", "takes away"),
     ("go", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("go", '  k:\n  {{- "a: b: c" | nindent 4 }}', "quote a value"),
     ("go", "  a.yaml: {{ toYaml .params.map }}", "nindent"),
     ("go", '  {{ template "t" }}\n  c: 1{{ define "t" }}a: 1\nb: 2{{ end }}', "same column"),
     ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),

@@ -60,7 +60,7 @@ CORRECTIONS = [
     ("{{ substr(.x, 0, 5) }}", "{{ substr 0 5 .x }}"),
     ("{{ ceil(.a / 2) }}", "{{ ceil (divf .a 2) }}"),
     ("{{ len .xs + 1 }}", "{{ add (len .xs) 1 }}"),
-    ("{{ $a := 1; $b = 2 }}", "{{ $a := 1 }}{{ $b := 2 }}"),
+    ("{{ $a := 1; $b := 2 }}", "{{ $a := 1 }}{{ $b := 2 }}"),
     ("{{ range .xs }}{{ spec.size }}{{ end }}", "{{ $.observed.composite.resource.spec.size }}"),
 ]
 # Actions of two possible meanings, or of none.
@@ -78,6 +78,7 @@ UNCLEAR = [
     "{{ .a // 2 }}",
     '{{ print "a" $.b + 1 }}',
     "{{ until .a + 1 }}",
+    "{{ $a = 1; $b = 2 }}",
     "{{ .a-.b }}",
     "{{ if .xs.length > 2 }}x{{ end }}",
     '{{ index .a "b" = 1 }}',
