@@ -279,7 +279,8 @@ def _function_hint(name: str, source: str, position: int, settings: Settings) ->
         and re.search(r"\{\{-?\s*$", before) is not None
     )
     # Behind a function that takes a key, the name may be one, and the fields of the result.
-    is_key = re.search(r"\b(?:dig|index|get\w*) [^|()]*$", before) is not None
+    action = before[before.rfind(settings.delims[0]) :]
+    is_key = re.search(r"\b(?:dig|index|get\w*) [^|()]*$", action) is not None
     if name in _NO_VALUES or is_key or not (is_alone or has_fields):
         return None
     return "a field begins with a dot, and a variable with $"

@@ -44,7 +44,7 @@ CASES = (
     ('{{ setExternalNameAnnotation "a" 1 }}', "setExternalNameAnnotation takes string"),
     ("{{ while .a }}", "there is no while"),
     ("{{ region }}", "a field begins with a dot"),
-    ("{{ item.region }}", "a field begins with a dot"),
+    ("a: get b\nc: {{ item.region }}", "a field begins with a dot"),
     ("{{ var.region }}", "there are no Terraform variables"),
     ("{{ xr.spec.region }}", "the XR is .observed.composite.resource"),
     ("{{ strings.ToUpper .a }}", "there are no packages"),
