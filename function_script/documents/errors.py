@@ -316,9 +316,8 @@ def _corrections(
         if match := pattern.match(line):
             yield f"{match[match.lastindex or 0]}{sign}{line[match.end() :]}", hint
     if number and (match := _BLOCK.match(lines[number - 1])):
-        width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
-        yield " " * width + line.lstrip(" "), hint
+        yield " " * (_indentation(lines[number - 1]) + 2) + line.lstrip(" "), hint
     if line.strip() in {"--", "---"}:
         yield "---", "write --- at the margin, where a document begins"
     below = next((each for each in lines[number + 1 :] if each.strip()), "")

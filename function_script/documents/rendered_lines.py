@@ -349,10 +349,11 @@ class Rendering:
         start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
         expression = piece.expression or ""
         is_json = _JSON.match(piece.text) is not None
-        # Objects that are joined or indented were to be no text.
+        # Objects that are joined or indented were to be no text, except below a file's name.
         is_data = is_json or "map[" in piece.text or _YAML.search(expression) is not None
         has_quotes = not is_json and _QUOTED.search(expression) is not None
-        if ((has_quotes or is_data) and not quote) or _INDENT.search(expression):
+        is_file = "." in self._prefix(at)
+        if ((has_quotes or is_data) and not quote and not is_file) or _INDENT.search(expression):
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):

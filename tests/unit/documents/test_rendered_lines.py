@@ -73,6 +73,7 @@ ERRORS = [
         "{{ toYaml .params.map | nindent 4",
     ),
     ("go", "  k:\n    {{ toYaml .params.map }}\n\n  # c\n  b: 1", "8:8", ".params.map | nindent 4"),
+    ("go", "  a.yaml: {{ toYaml .params.map }}", "7:14", "write {{ toYaml .params.map | quote }}"),
     ("go", "  a: 1\n    {{ if true }}{{ end -}}\n  b:\n  - c", "8:25", "write }}"),
     ("jinja", "  k: |\n    {% if true %}a{% endif %}", "8:5", "write {%+"),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
