@@ -28,11 +28,7 @@ _DEFINITIONS: Final = (
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("pkg.crossplane.io", "Function"),
 )
-_USAGES: Final = (
-    ("apiextensions.crossplane.io", "Usage"),
-    ("protection.crossplane.io", "Usage"),
-    ("protection.crossplane.io", "ClusterUsage"),
-)
+_USAGES: Final = ("Usage", "ClusterUsage")
 # Of these, `snapshot` reads those that others need.
 _PARTLY_READ: Final = (_SECRET, ("apiextensions.k8s.io", "CustomResourceDefinition"))
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -111,7 +107,8 @@ class Dump:
     def usages(self) -> dict[Key, list[Key]]:
         """The Usages of each object, by the object's key."""
         usages: dict[Key, list[Key]] = {}
-        for key in (key for type_ in _USAGES for key in self.list_keys(type_)):
+        types = (type_ for type_ in self._objects if type_[1] in _USAGES)
+        for key in (key for type_ in types for key in self.list_keys(type_)):
             of = manifests.object_at(self[key], "spec", "of")
             used = referred_key({**of, **manifests.object_at(of, "resourceRef")}, key[2])
             usages.setdefault(used, []).append(key)

@@ -52,7 +52,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(
             manifest=after,
             changes=[(_to_written(path, after), old, new, True) for path, old, new in differences],
-            refusals=_find_new_violations(before, after, catalog),
+            refusals=list_violations(after, catalog) if differences else [],
         )
     if not differences:
         return Effect(manifest=live, changes=[])
