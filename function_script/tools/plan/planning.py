@@ -367,8 +367,8 @@ class Planner:
         """Raise UnknownError for an object of a namespace to which the XR refers without one."""
         for reference in references_of(xr):
             type_ = objects.api_version_and_kind(reference)
-            has_namespace = referred_key(reference, manifests.namespace(xr))[2] != ""
-            is_readable = has_namespace or self._catalog.is_cluster_scoped(type_)
+            key = referred_key(reference, manifests.namespace(xr))
+            is_readable = key[2] or self._dump.get(key) or self._catalog.is_cluster_scoped(type_)
             if not is_readable and self._catalog.find(*type_) is not None:
                 raise UnknownError(f"Crossplane cannot read its {type_[1]}, which has no namespace")
 

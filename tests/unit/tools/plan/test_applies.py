@@ -225,7 +225,9 @@ def test_object_that_was_refused_before_is_refused_with_another_value(plan: Plan
     """It is not there, as a dump of the whole cluster shows."""
     bodies = spec({"colour": "red"}, {"colour": "blue"})
     plan.write("composition.yaml", *(to_composition(BUCKET, body) for body in bodies))
-    items = [XRD, xr(count=1), crd()]
+    definition = crd()
+    manifests.add_texts(definition, {"scope": "Cluster"}, "spec")
+    items = [XRD, xr(count=1), definition]
     dump = json.dumps({"apiVersion": "v1", "kind": "List", "unread": {}, "items": items})
     text = plan.of_dump(dump, "--before", "old").out
     assert 'refused: Bucket: unknown field "spec.colour"' in text
