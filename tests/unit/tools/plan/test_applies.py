@@ -226,7 +226,7 @@ def test_object_that_was_refused_before_is_refused_with_another_value(plan: Plan
     bodies = spec({"colour": "red"}, {"colour": "blue"})
     plan.write("composition.yaml", *(to_composition(BUCKET, body) for body in bodies))
     definition = crd()
-    manifests.add_texts(definition, {"scope": "Cluster"}, "spec")
+    manifests.object_at(definition, "spec")["scope"] = "Cluster"
     items = [XRD, xr(count=1), definition]
     dump = json.dumps({"apiVersion": "v1", "kind": "List", "unread": {}, "items": items})
     text = plan.of_dump(dump, "--before", "old").out
