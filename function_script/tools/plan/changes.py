@@ -114,7 +114,12 @@ class Reconcile:
                 refusals += effect.refusals
         changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
         status, xr = status_of(self.after, self.catalog), self.after.result.file
-        effect = effects.apply(None, status_of(self.before, self.catalog), status, self.catalog)
+        complete = manifests.object_at(status_of(self.before, self.catalog), "status")
+        parts = (manifests.object_at(each, "status") for each in (self.before.result.xr, xr))
+        there = {key for each in parts for key in each}
+        # A default that the XRD has from now on is not there yet.
+        former: Object = {key: complete[key] for key in complete if key in there}
+        effect = effects.apply(None, {"status": former}, status, self.catalog)
         changes += _locate(self.after.positions, None, xr, effect.changes)
         if effect.changes:
             refusals += effects.list_violations({**xr, **status}, self.catalog, "status")
