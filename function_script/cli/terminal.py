@@ -19,9 +19,9 @@ import click
 from function_script.texts.diagnostics import Diagnostic, Form, to_form
 from function_script.tools.progress import Progress
 
-# C0 except tab and line feed, DEL and C1; half surrogates; bidirectional formatting.
+# C0 except tab and line feed, DEL and C1; half surrogates; line ends; bidirectional formatting.
 _CONTROL: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069]"
 )
 # A CI system takes such a line of output for a command; blanks before it do not count. Older ones
 # stand anywhere in a line.

@@ -167,7 +167,7 @@ def from_entry(entry: ObjectReader, name: str) -> ResourcePolicy | None:
     if texts is None:
         texts = []
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        hint = 'write `"depends_on": ["network", "database:status.endpoint"]`'
+        hint = 'write names of resources, as in ["network", "database:status.endpoint"]'
         entry.problems.add(entry.at("depends_on"), "must be a list of texts", hint=hint)
         texts = []
     return ResourcePolicy(

@@ -249,10 +249,9 @@ def _reject_nameless(
         if "annotations" in document.value:
             path, problem, code = "annotations", nameless, Code("nameless", "annotations")
             hint = "annotations are a field of metadata: indent them below it"
-        elif holder := _find_holder(document.value, resource_name):
-            path, problem = f'{holder}["{resource_name}"]', nameless
-            hint = "it is an annotation: write it below `annotations` of the metadata"
-            code = Code("nameless", resource_name)
+        elif misplaced := _find_misplaced(document.value, resource_name):
+            path, hint = misplaced
+            problem, code = nameless, Code("nameless", resource_name)
         elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or next(
             (key for key in keys if key.startswith("composition-resource")),
             next((key for key in keys if key.endswith("resource-name")), None),
@@ -270,12 +269,19 @@ def _reject_nameless(
     document.problems.add(path, problem, hint=hint, code=code)
 
 
-def _find_holder(document: Object, key: str) -> str:
-    """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
-    for holder in ("metadata", "metadata.labels", *(f"{each}.annotations" for each in document)):
+def _find_misplaced(document: Object, key: str) -> tuple[str, str] | None:
+    """Return where the annotation of a name is that is not in the annotations, and a hint."""
+    metadata = document.get("metadata")
+    fields = metadata if isinstance(metadata, dict) else ()
+    if (joined := f"annotations:{key}") in fields:
+        hint = "begin a line behind `annotations:`, as a tag with - takes the line break away"
+        return f'metadata["{joined}"]', hint
+    inner = (f"metadata.{each}" for each in fields)
+    for holder in ("metadata", *inner, *(f"{each}.annotations" for each in document)):
         if objects.find_path(document, [*holder.split("."), key]) is not None:
-            return holder
-    return ""
+            hint = "it is an annotation: write it below `annotations` of the metadata"
+            return f'{holder}["{key}"]', hint
+    return None
 
 
 def _read_composed(

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import yaml
 
@@ -28,11 +28,15 @@ except ImportError:  # PyYAML was built without libyaml: the same events, fiftee
     from yaml import SafeLoader as CParser  # type: ignore[assignment] # has the same get_event
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
+INDENTATION = "check the indentation: siblings begin in the same column"
 NO_TABS = "YAML is not indented by tabs: use blanks"
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The first line of a literal or folded block.
 _BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
+# A line with a key, or with an item of one word, and one with a word alone.
+_ENTRY = re.compile(r".*:(?: |$)|\s*- +\S*\s*$")
+_WORD = re.compile(r"\s*(?:- +)?[\w./-]+\s*")
 Parser: Final = CParser
 PARSER_ERRORS: Final = (yaml.MarkedYAMLError, yaml.reader.ReaderError, UnicodeEncodeError)
 """The errors of the parser's events."""
@@ -47,7 +51,7 @@ _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 _PROGRAM: Final = re.compile(
     r"\s*(?P<key>script|inline|[\w./-]+\.(?:star|j2|gotmpl|tpl)):(?: *$| +(?![|>\"'&*])\S)"
 )
-_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
+_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/]|/(?!/))")
 _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
 _KEY_WITHOUT_COLON: Final = re.compile(
     r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?=[\w./-]+$)"
@@ -61,6 +65,10 @@ _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
+# An item in the line of a key, and a list or map with a sign behind it.
+_NO_TEXT: Final = re.compile(r"- |[\[{].*[\]}][,;]$")
+# An action whose first brace is missing.
+_ONE_BRACE: Final = re.compile(r"\{-? *[$.\w(][^:{}]*\}\}")
 # A brace behind a text in quotes, as of `{{ value }}}`.
 _LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
 NAME_LINE: Final = re.compile(r"[\w.-]+/composition-resource-name: ")
@@ -212,14 +220,6 @@ def _invalid_character(text: str) -> YamlError:
     return YamlError(f"{name} is not allowed in YAML", line=line, column=column, hint=hint)
 
 
-class _Correction(NamedTuple):
-    """A line (0-based) as it should be, and the hint that says so."""
-
-    line: int
-    text: str
-    hint: str
-
-
 def explain_parser_error(error: Exception, text: str) -> YamlError:
     """Convert one of PARSER_ERRORS; a classic mistake gets a hint."""
     if not isinstance(error, yaml.MarkedYAMLError):
@@ -239,8 +239,17 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
         above = 0 if error.context_mark is None else line - error.context_mark.line
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
+    rows = range(line - 1, -1, -1)
+    above = next((each for each in rows if lines[each].lstrip()[:1] not in {"", "#"}), line)
+    if _is_text_above(message, lines[above]):
+        line, column = above, _indentation(lines[above])
     hint = partial(_hint, message, lines, line, column)
     return YamlSyntaxError(message, line=line, column=column, hint=hint)
+
+
+def _is_text_above(message: str, line: str) -> bool:
+    """Report whether a line is no entry, so that the next one, which is, cannot follow it."""
+    return "mapping values" in message and (lacks_sign(line) or not _ENTRY.match(line))
 
 
 def _mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
@@ -276,9 +285,9 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return None
     return next(
         (
-            each.hint
-            for each in _corrections(message, lines, number, column)
-            if _mends([*lines[: each.line], each.text, *lines[each.line + 1 :]], number)
+            hint
+            for text, hint in _corrections(message, lines, number, column)
+            if _mends([*lines[:number], text, *lines[number + 1 :]], number)
         ),
         None,
     )
@@ -300,52 +309,58 @@ def _mends(lines: Sequence[str], number: int) -> bool:
 
 def _corrections(
     message: str, lines: Sequence[str], number: int, column: int
-) -> Iterator[_Correction]:
-    """Yield what may mend a line, or the line above it, where the parser gives up at a column."""
+) -> Iterator[tuple[str, str]]:
+    """Yield what may mend the line where the parser gives up at a column, and the hint."""
     line = lines[number]
-    for each in range(max(number - 1, 0), number + 1):
-        for pattern, sign, hint in _MISSING_SIGNS:
-            if match := pattern.match(lines[each]):
-                text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
-                yield _Correction(each, text, hint + ", in the line above" * (each < number))
+    for pattern, sign, hint in _MISSING_SIGNS:
+        if match := pattern.match(line):
+            yield f"{match[match.lastindex or 0]}{sign}{line[match.end() :]}", hint
     if number and (match := _BLOCK.match(lines[number - 1])):
-        width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
-        yield _Correction(number, " " * width + line.lstrip(" "), hint)
-    for each in range(max(number - 1, 0), number + 1):
-        if lines[each].strip() in {"--", "---"}:
-            yield _Correction(each, "---", "write --- at the margin, where a document begins")
+        yield " " * (_indentation(lines[number - 1]) + 2) + line.lstrip(" "), hint
+    if line.strip() in {"--", "---"}:
+        yield "---", "write --- at the margin, where a document begins"
+    below = next((each for each in lines[number + 1 :] if each.strip()), "")
+    if _WORD.fullmatch(line) and _indentation(below) > _indentation(line):
+        yield f"{line.rstrip()}:", "a colon is missing behind the key"
+    if _is_text_above(message, line):
+        return
     if match := _VALUE.fullmatch(line):
-        yield from _value_corrections(message, line, number, column, match)
+        yield from _value_corrections(message, line, column, match)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:
-        hint = "check the indentation: siblings begin in the same column"
-        yield _Correction(number, " " * width + line.lstrip(" "), hint)
+        yield " " * width + line.lstrip(" "), INDENTATION
 
 
 def _value_corrections(
-    message: str, line: str, number: int, column: int, match: re.Match[str]
-) -> Iterator[_Correction]:
+    message: str, line: str, column: int, match: re.Match[str]
+) -> Iterator[tuple[str, str]]:
     """Yield what may mend a value in the line of its key."""
     value = match["value"]
     if NAME_LINE.match(value):
         text = " " * _indentation(line) + value
-        yield _Correction(number, text, "it is a line of its own below annotations, without a key")
+        yield text, "it is a line of its own below annotations, without a key"
     if _LEFT_BRACE.fullmatch(value):
-        yield _Correction(number, match["key"] + value[:-1], "take the last } out")
-    if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
+        yield match["key"] + value[:-1], "take the last } out"
+    if _JSON_INSIDE.search(value) or _NO_TEXT.match(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
-    if "{{" in line or "{%" in line:
-        hint = UNQUOTED_BRACES
-    elif "cannot start any token" in message and line[column : column + 1]:
-        hint = f"quote a value that begins with {line[column]!r}"
-    elif "alias" in message or "anchor" in message:
-        hint = 'quote a value that begins with "*" or "&"'
-    elif "while parsing a quoted scalar" in message:
-        hint = r"in double quotes \ begins an escape: write \\"
-    elif value[0] in "\"'":
-        hint = "a text ends at its second quote: put one pair of quotes around all of it"
-    else:
-        hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
-    yield _Correction(number, match["key"] + json.dumps(value), hint)
+    is_key = _KEY.match(value) is not None and " " not in value.partition(": ")[2]
+    hints = (
+        ("{{" in line or "{%" in line, UNQUOTED_BRACES),
+        (_ONE_BRACE.match(value), "an action begins with two braces: {{"),
+        (
+            "cannot start any" in message,
+            f"quote a value that begins with {line[column : column + 1]!r}",
+        ),
+        ("alias" in message or "anchor" in message, 'quote a value that begins with "*" or "&"'),
+        ("parsing a quoted scalar" in message, r"in double quotes \ begins an escape: write \\"),
+        (
+            value[0] in "\"'",
+            "a text ends at its second quote: put one pair of quotes around all of it",
+        ),
+        (is_key, 'quote a value that holds ": "; a key below this one begins a line of its own'),
+        (": " in value, 'quote a value that holds ": "'),
+    )
+    hint = next((hint for is_so, hint in hints if is_so), "quote the value")
+    yield match["key"] + json.dumps(value), hint

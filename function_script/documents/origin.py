@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from function_script.documents.errors import (
+    INDENTATION,
     DuplicateKeyError,
     TooLargeError,
     YamlError,
@@ -110,8 +111,10 @@ class TextOrigin:
         key = printed.partition(":")[0]
         # An object begins with such a key. A value that has it farther below is a text, such as a
         # whole request.
-        is_inside = key in {"apiVersion", "kind"} and not value.startswith(key)
-        is_text = lacks_sign(printed) or is_inside
+        is_inside = key in {"apiVersion", "kind"} and not value.lstrip().startswith(key)
+        is_text = lacks_sign(printed) or is_inside or "\n" in value
+        # The lines are as their template: it is a value above that has another indentation.
+        is_text |= error.hint == INDENTATION and self._rendering.is_aligned(line)
         span, hint = reason or (span, None if is_text else error.hint)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)

@@ -2,7 +2,7 @@
 
 Each hint was tried: with it the document can be read, or is wrong farther below only. Outdented
 values are printed values of several lines, of which only the first has the indentation of its
-place. Each run looks for them, so `find_outdented` and `is_outdented` do not parse.
+place: `engines/outdents.py` finds them in each run.
 """
 
 import json
@@ -33,7 +33,7 @@ _MAX_VALUES: Final = 100_000
 _MAX_DEPTH: Final = 100
 _SEPARATOR: Final = "\n---"
 _LEAD: Final = re.compile(r" *(?:- +)*")
-_KEY: Final = re.compile(
+KEY: Final = re.compile(
     r" *(?:(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): *|(?:- +)+)(?P<quote>[\"']?)"
 )
 _INDENT: Final = re.compile(
@@ -169,7 +169,19 @@ class Rendering:
         text = self._text[start : self._line_end(start)]
         piece = self.find_expression(start + len(text) - len(text.lstrip()))
         is_of_value = piece is not None and text.strip() in piece.text
-        return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
+        return (text.strip(), piece.text.rstrip()) if piece and is_of_value else ("", "")
+
+    def is_aligned(self, line: int) -> bool:
+        """Report whether a literal line is indented as the one above it in its template."""
+        start = self._offset(line)
+        start += len(self._rest(start)) - len(self._rest(start).lstrip(" "))
+        index = self._index_at(start)
+        piece = self._pieces[index] if index >= 0 else None
+        if piece is None or piece.expression is not None or piece.start < 0:
+            return False
+        *above, own = piece.source[: piece.start + start - self._starts[index]].split("\n")
+        last = next((each for each in reversed(above) if each.strip()), "")
+        return len(last) - len(last.lstrip(" ")) == len(own)
 
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
@@ -213,7 +225,10 @@ class Rendering:
         stop = min(self._line_end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
         yield from self._restore_blanks(begin, stop)
-        start = max(self._offset(max(line - 1, 1)), begin)
+        above = line - 1
+        while above > 1 and self._rest(self._offset(above)).lstrip()[:1] in {"", "#"}:
+            above -= 1
+        start = max(self._offset(max(above, 1)), begin)
         for index, piece in enumerate(self._pieces):
             is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
             if is_near and piece.expression is not None:
@@ -242,7 +257,7 @@ class Rendering:
             marks = marks_between[pair]
             for mark, text in marks:
                 edits.setdefault(mark, []).append(Edit(at, at, text))
-            if marks and at <= stop and self._prefix(at).strip() and self._rest(at).strip():
+            if marks and at <= stop and self._prefix(at) and self._rest(at).strip():
                 joints.append([mark for mark, _ in marks])
                 row |= {marks[-1][0]: None} if "\n" not in self._text[at:stop] else {}
         for joint in reversed(joints):
@@ -302,8 +317,9 @@ class Rendering:
         filtered = _INDENT.search(expression)
         lines = _without_margin(value, filtered)
         if width < len(prefix):
-            # Behind a key: a text of several lines needs quotes, and no indentation.
-            if not _KEY.fullmatch(prefix) or prefix[-1] != " " or not _is_collection(lines):
+            # Behind a key: a text of several lines needs quotes, and no indentation. A key with a
+            # dot is the name of a file, whose content is a text.
+            if not KEY.fullmatch(prefix) or "." in prefix or not _is_collection(lines):
                 return
             width += 2
         elif (key := self._width_of_key_above(at - width)) >= width and lines[0][:2] != "- ":
@@ -326,17 +342,18 @@ class Rendering:
         end = at + len(piece.text)
         rest = self._rest(end)
         # Behind most of the values of a long line are others, and the search reads all before.
-        key = _KEY.fullmatch(self._prefix(at)) if len(rest.strip()) <= 1 else None
+        key = KEY.fullmatch(self._prefix(at)) if len(rest.strip()) <= 1 else None
         quote = "" if key is None else key["quote"]
         if key is None or rest.strip() != quote:
             return
         start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
         expression = piece.expression or ""
         is_json = _JSON.match(piece.text) is not None
-        # Objects that are joined or indented were to be no text.
+        # Objects that are joined or indented were to be no text, except below a file's name.
         is_data = is_json or "map[" in piece.text or _YAML.search(expression) is not None
         has_quotes = not is_json and _QUOTED.search(expression) is not None
-        if ((has_quotes or is_data) and not quote) or _INDENT.search(expression):
+        is_file = "." in self._prefix(at)
+        if ((has_quotes or is_data) and not quote and not is_file) or _INDENT.search(expression):
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
@@ -353,7 +370,7 @@ class Rendering:
     def _width_of_key_above(self, offset: int) -> int:
         """Return the indentation of the key without a value above an offset; -1 for other lines."""
         above = self._text[:offset].rstrip().rpartition("\n")[2]
-        is_key = _KEY.fullmatch(above) and above.endswith(":")
+        is_key = KEY.fullmatch(above) and above.endswith(":")
         return len(above) - len(above.lstrip()) if is_key else -1
 
     def _index_at(self, offset: int) -> int:
@@ -414,6 +431,9 @@ def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
         end = len(text) - len(white_space)
         own = _OPENING.match(after.source, after.start)
         if own is not None and after.expression is not None:
+            if after.filter_form != JINJA_FILTER and " indent " in after.expression:
+                # With the break, the first line alone would be indented twice.
+                return
             loss = "line break" if end_of_line else "blank"
             yield _mark(after, own, f"{loss} before"), white_space
         elif mark := closing.search(text, max(end - _MARK_WIDTH, 0), end):
@@ -461,42 +481,3 @@ def required_indentation(prefix: str) -> int:
     lead = _LEAD.match(prefix)
     width = 0 if lead is None else lead.end()
     return width if width == len(prefix) else width + 1
-
-
-def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
-    """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    prefix = ""
-    for number in range(index - 1, -1, -1):
-        _, line_break, tail = parts[number].rpartition("\n")
-        prefix = tail + prefix
-        if line_break:
-            break
-    width = required_indentation(prefix) if prefix else 0
-    if value[0] == "\n":
-        # The lines are below a key. Items of a list may begin in its column.
-        if not _KEY.fullmatch(prefix):
-            return False
-        width -= value.lstrip("\n ").startswith("- ")
-    # Most values are indented, which takes a fraction of the time to see.
-    if value.count("\n" + " " * width) == value.count("\n"):
-        return False
-    return any(line[:width].lstrip(" ") for line in value.split("\n")[1:] if not line.isspace())
-
-
-def find_outdented(parts: Sequence[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the offsets where the outdented ones of printed values begin and end in a text.
-
-    ``parts`` are the parts of the text, ``values`` are in their order; not all are in it.
-    """
-    offsets: list[tuple[int, int]] = []
-    start = 0
-    for value in values:
-        try:
-            index = parts.index(value, start)
-        except ValueError:
-            continue
-        if is_outdented(parts, index, value):
-            offset = sum(map(len, parts[:index]))
-            offsets.append((offset, offset + len(value)))
-        start = index + 1
-    return offsets

@@ -226,7 +226,8 @@ class _StreamReader:
         for chunk in others:
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
-                hint = "indent it if it belongs to a text" if rest.startswith("-") else None
+                dashes = "three dashes separate documents; indent it if it belongs to a text"
+                hint = dashes if rest.startswith("-") else None
                 message = (
                     "a line that begins with --- separates documents and may hold only a comment"
                 )

@@ -5,6 +5,7 @@ Problems are collected with the path of their field, so that all of them are rep
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeGuard, TypeVar
 
@@ -225,7 +226,7 @@ def child(path: str, key: str) -> str:
     """Return the path of a key: ``spec.size``, and ``spec["a b"]`` for other than plain words."""
     if key.replace("_", "").replace("-", "").isalnum():
         return f"{path}.{key}" if path else key
-    return f'{path}["{key}"]'
+    return f"{path}[{json.dumps(key, ensure_ascii=False)}]"
 
 
 def format_path(path: Iterable[str | int]) -> str:

@@ -27,6 +27,12 @@ _SHORT: Final = {
     "resources": "observed.resources",
     "connectionDetails": "observed.composite.connectionDetails",
 }
+_IN_SCRIPTS: Final = {
+    **dict.fromkeys(("xr", "oxr", "XR", "resource"), "get_xr(req)"),
+    "composite": 'req["observed"]["composite"]',
+    "resources": 'req["observed"]["resources"]',
+    "connectionDetails": "get_connection_details(req)",
+}
 
 
 def listed(names: Iterable[str], most: int = _MAX_NAMES) -> str:
@@ -50,6 +56,8 @@ def advise_root(name: str, prefix: str | None) -> str | None:
     """
     if name in ROOTS and prefix is None:
         return f'write get_xr(req, "{name}")'
+    if name in _IN_SCRIPTS and prefix is None:
+        return f"write {_IN_SCRIPTS[name]}"
     prefix = prefix or ""
     if name in ROOTS:
         return f"the XR is {prefix}{_XR}: write {prefix}{_XR}.{name}"

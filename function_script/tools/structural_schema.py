@@ -50,9 +50,10 @@ def items(schema: Object) -> Object | None:
 
 
 def required(schema: Object) -> list[str]:
-    """Return the names of the fields that an object must have."""
+    """Return the names of the fields that an object must have; `y` is true here and as a key."""
     names = schema.get("required")
-    return [*map(str, names)] if isinstance(names, list) else []
+    texts = names if isinstance(names, list) else []
+    return [name if isinstance(name, str) else json.dumps(name) for name in texts]
 
 
 def find(schema: Object, path: Iterable[str | int]) -> Object | None:

@@ -68,6 +68,7 @@ def test_function_of_a_package_stays_until_the_playground_ends(
             assert first
             replace(page, "8080", "9090")
             page.wait_for(GOOD)
-            assert "9090" in pane(page, "documents")
+            pane(page, "documents")
+            assert page.evaluate('document.querySelector("#pane").textContent.includes("9090")')
             assert set(first) & set(find_processes(mark))
         wait_until(lambda: not find_processes(mark))

@@ -30,6 +30,22 @@ def test_problems_are_marked(page: Browser) -> None:
     assert str(at).startswith('xr["spec"]["imgae"]')
 
 
+@pytest.mark.parametrize("before", ["\\t", "\u6f22\u5b57", "\U0001f600e\u0301"], ids=ascii)
+def test_mark_is_at_its_text(page: Browser, before: str) -> None:
+    """A tab and a wide character are not as wide as others."""
+    replace(page, '["image"]', f'["image"] + "{before}".imgae')
+    page.wait_for(BAD)
+    assert page.evaluate(
+        """(() => {
+        const texts = document.createTreeWalker(document.querySelector(".sheet pre"), 4);
+        while (!texts.nextNode().data.includes("imgae"));
+        const range = new Range(), mark = document.querySelector(".marks u");
+        range.setStart(texts.currentNode, texts.currentNode.data.indexOf("imgae"));
+        const left = (part) => part.getBoundingClientRect().left;
+        return Math.abs(left(mark) - left(range)) < 1 && mark.textContent === "imgae"; })()"""
+    )
+
+
 def test_mended_is_good_again(page: Browser) -> None:
     replace(page, '["image"]', '["imgae"]')
     page.wait_for(BAD)

@@ -326,6 +326,33 @@ def test_waiting_resources_are_drawn_and_listed(window: Browser, root: Path) -> 
         assert "for subnets" in pane(page, "documents")
 
 
+def test_text_of_others_is_shown_in_its_order(page: Browser) -> None:
+    """A character turns the rest of its line around."""
+    line = "def main(req):"
+    replace(page, line, line + "\n            fail('a\\u202eb\\u2028c')")
+    page.wait_for(BAD)
+    text = page.evaluate('document.querySelector("#problems").innerText')
+    assert "a\\u202eb\\u2028c" in str(text)
+
+
+def test_resources_out_of_view_are_not_laid_out(window: Browser, root: Path) -> None:
+    with_script(root / "starlark-status", READY)
+    with open_playground(window, root) as page:
+        pane(page, "documents")
+        assert page.evaluate(
+            """[...document.querySelectorAll("#pane pre")]
+            .filter((text) => text.checkVisibility({ contentVisibilityAuto: true })).length < 30"""
+        )
+
+
+def test_unfinished_text_is_painted_at_once(page: Browser) -> None:
+    """Thirty escapes, which a pattern could read in a thousand million ways."""
+    assert page.evaluate(
+        r"""import("/highlight.js").then(({ highlight }) => { const start = performance.now();
+        highlight('a: "' + "\\n".repeat(30)); return performance.now() - start < 3000; })"""
+    )
+
+
 def test_playground_that_has_ended_is_told(window: Browser, root: Path) -> None:
     with open_playground(window, root) as page:
         page.evaluate('window.fetch = () => Promise.reject(new TypeError("over"))')

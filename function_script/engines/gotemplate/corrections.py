@@ -99,16 +99,24 @@ def find_open_blocks(text: str, left: str) -> list[str]:
 
 
 def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | None:
-    """Return the start of the action at a position if another one begins before its end."""
+    """Return the start of the action at a position if text goes on before its end."""
     left, right = delims
     start = source.rfind(left, 0, position + 1)
     if start < 0:
         return None
     rest = source[start + len(left) :]
-    end = rest.find(right)
-    following = rest.find(left)
-    is_open = 0 <= following < end and "\n" in rest[:following] and '"' not in rest[:following]
+    end, own = rest.find(right), rest.partition(left)[0]
+    is_open = (
+        (end < 0 or len(own) < end)
+        and "\n" in (own if left in rest else own.rstrip())
+        and '"' not in own
+    )
     return start if is_open else None
+
+
+def find_variables(text: str) -> set[str]:
+    """Return the variables that a text declares."""
+    return {name for pair in _DECLARED.findall(text) for name in pair if name}
 
 
 class _UnreadableError(Exception):
@@ -158,9 +166,8 @@ class _Action:
     def __init__(self, match: re.Match[str], before: str, grammar: parser.Grammar) -> None:
         self._left, self._body, self._right = match["left"], match["body"].strip(), match["right"]
         self._grammar = grammar
-        self._variables = frozenset(
-            name for pair in DECLARED.findall(before) for name in pair if name
-        )
+        self._source = match.string
+        self._before = before
         blocks = find_open_blocks(before, grammar.delims[0])
         # The prefix of the root of the data, which is not certain to be at hand in a definition.
         is_inside = not {"range", "with"}.isdisjoint(blocks)
@@ -172,7 +179,8 @@ class _Action:
         body = self._body
         # From the most special form to the most general one: later patterns match earlier forms,
         # too.
-        if _ASSIGNMENTS.fullmatch(body):
+        new = set(re.findall(r"\$\w+", body)) - find_variables(self._before + body)
+        if _ASSIGNMENTS.fullmatch(body) and not new:
             left, right = self._grammar.delims
             return "".join(f"{left} {part.strip()} {right}" for part in body.split(";")), ""
         if match := _TRAILING_COMMENT.fullmatch(body):
@@ -182,7 +190,7 @@ class _Action:
             left = f"{self._left} " if self._left.endswith("-") else self._left
             right = f" {self._right}" if self._right.startswith("-") else self._right
             text = next(group for group in match.groups() if group is not None)
-            return f"{left}/* {text.strip()} */{right}", ""
+            return f"{left}/* {text.strip(' #')} */{right}", ""
         if match := _KEYWORD.fullmatch(body):
             return self._wrap(match["else"] or "end"), ""
         if match := _CONDITIONAL.match(body):
@@ -196,10 +204,13 @@ class _Action:
         if match := _FIELD_ASSIGNMENT.match(body):
             value = self._expression(body[match.end() :])
             value = f"({value})" if " " in value else value
-            return self._wrap(f'$_ := set {match[1] or "."} "{match[2]}" {value}'), ""
+            key = f'"{match[2]}"' if match[2] else self._expression(match[3], is_argument=True)
+            return self._wrap(f"$_ := set {match[1] or '.'} {key} {value}"), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
-            is_declaration = name not in self._variables or (match[3] == ":=" and not match[1])
+            is_declaration = name not in find_variables(self._before) or (
+                match[3] == ":=" and not match[1]
+            )
             aside = "" if match[2].startswith("$") else f", and {name} where it is read"
             value = self._expression(body[match.end() :])
             return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
@@ -209,14 +220,17 @@ class _Action:
         return f"{self._left} {body} {self._right}"
 
     def _expression(self, text: str, *, is_argument: bool = False) -> str:
-        expression = _Expression(text, self._grammar, self._variables, self._root)
+        expression = _Expression(text, self._grammar, self._before, self._root)
         value = expression.pipeline(is_argument=is_argument)
         expression.finish()
         return value.text
 
     def _output(self) -> str:
         """Return an action that writes; a choice by what may be no boolean becomes an if."""
-        expression = _Expression(self._body, self._grammar, self._variables, self._root)
+        if _OTHER_ASSIGNMENT.match(self._body):
+            # No text that is written would be a comparison.
+            raise _UnreadableError
+        expression = _Expression(self._body, self._grammar, self._before, self._root)
         value = expression.choice()
         is_whole = expression.token.kind == "end"
         if isinstance(value, _Choice) and is_whole and value.condition.type != "boolean":
@@ -252,28 +266,33 @@ class _Action:
         """Return a define, block, template or include whose name is in double quotes."""
         keyword, name = match[1], match[2] or match[3] or match[4]
         if keyword == "define":
-            if rest:
+            if rest not in {"", "."}:
                 raise _UnreadableError
             return f'define "{name}"'
         if keyword == "template" and "|" in rest:
             # A pipe would be about the data; `include` returns the text.
             keyword = "include"
         rest = rest.removesuffix(")") if "(" in match[0] else rest
-        if rest.startswith("|"):
+        if not rest or rest.startswith("|"):
+            calls = rf'(?:include|template)\s+"{re.escape(name)}"\s+([$.(][^\s}}|]*)'
+            if (others := re.findall(calls, self._source)) and "." not in others:
+                # Others get a part of the data.
+                raise _UnreadableError
             rest = f". {rest}"
-        return f'{keyword} "{name}" {self._expression(rest or ".", is_argument=True)}'
+        return f'{keyword} "{name}" {self._expression(rest, is_argument=True)}'
 
 
 class _Expression:
-    """An expression of another language, read from its tokens."""
+    """An expression of another language, read from its tokens, and the text before it."""
 
-    def __init__(
-        self, text: str, grammar: parser.Grammar, variables: frozenset[str], root: str | None
-    ) -> None:
+    def __init__(self, text: str, grammar: parser.Grammar, before: str, root: str | None) -> None:
         self._functions = grammar.functions
-        self._variables = variables
+        self._before = before
+        self._variables = find_variables(before)
         self._root = root
         self._tokens = _read_tokens(text)
+        if _LENGTH.search(text):
+            raise _UnreadableError
         self._position = 0
 
     @property
@@ -349,8 +368,14 @@ class _Expression:
         if level == _NEGATION and self._accept("not"):
             return self._call("not", self._operation(level))
         value = self._operation(level + 1)
+        has_gap = self.token.has_gap
         while operator := self._accept(*_OPERATORS[level]):
-            value = self._operate(operator, value, self._operation(level + 1))
+            right = self._operation(level + 1)
+            if operator == "-" and right.type != "number" and not has_gap:
+                # A difference, or two texts with a dash between them.
+                raise _UnreadableError
+            value = self._operate(operator, value, right)
+            has_gap = self.token.has_gap
             if level == _NEGATION:
                 # Chained comparisons mean something else in each language.
                 break
@@ -400,13 +425,17 @@ class _Expression:
         arguments = self._pairs() if name == "dict" else []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
+        if name in _VALUE_LAST and name != token.text:
+            arguments = _put_last(arguments)
         if name in COMPARISONS and len(arguments) == 1:
             # `eq .x == 3` says one thing twice.
             if _OPERATIONS.get(self._take().text) != name:
                 raise _UnreadableError
             arguments.append(self._argument())
-        # The comparison may be meant for the last argument or for the whole call.
-        if name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]:
+        # An operator may be meant for the last argument or for the whole call.
+        is_ambiguous = name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]
+        is_ambiguous |= self.token.text in _SIGNS and (name not in _CONVERSIONS or not arguments)
+        if is_ambiguous:
             raise _UnreadableError
         return self._call(name, *arguments)
 
@@ -447,6 +476,8 @@ class _Expression:
         if name in {"and", "or"} and {argument.type for argument in arguments} == {"boolean"}:
             type_ = "boolean"
         text = " ".join([name, *(argument.argument for argument in arguments)])
+        if name in {"ceil", "floor", "round"}:
+            text = text.replace("(div ", "(divf ")
         return _Term(text, type_, is_call=bool(arguments))
 
     def _is_function(self, token: _Token) -> bool:
@@ -517,6 +548,9 @@ class _Expression:
         """Return ``index value key``; indices of indices are one call."""
         # The list of the parts, for `split` makes a map.
         value = value._replace(text=re.sub(r"(^|\| )split ", r"\1splitList ", value.text))
+        if re.search(rf"{re.escape(value.text)}\s*:?=[^}}]*\bsplit\s", self._before):
+            # Its parts have the keys _0 and _1.
+            raise _UnreadableError
         if value.is_call and value.text.startswith("index "):
             return _Term(f"{value.text} {key.argument}", is_call=True)
         return self._call("index", value, key)
@@ -580,11 +614,8 @@ class _Expression:
         if following.text == "(" and not following.has_gap:
             name = self._function_name(token)
             arguments = self._arguments()
-            # The value comes last, where other languages have it first.
-            first, *others = arguments or [_Term("")]
-            is_reversed = not first.is_literal and all(other.is_literal for other in others)
-            if name in SUBJECT_LAST and others and is_reversed:
-                arguments = [*others, first]
+            if name in _VALUE_LAST:
+                arguments = _put_last(arguments)
             return self._call("splitList" if name == "split" else name, *arguments)
         if f"${text}" in self._variables:
             return _Term(f"${text}")
@@ -613,6 +644,12 @@ def _read_tokens(text: str) -> list[_Token]:
     if text[end:].strip():
         raise _UnreadableError
     return tokens
+
+
+def _put_last(arguments: list[_Term]) -> list[_Term]:
+    """Return arguments with the value last, where other languages have it first."""
+    is_reversed = [each.is_literal for each in arguments] == [False] + [True] * (len(arguments) - 1)
+    return [*arguments[1:], arguments[0]] if is_reversed else arguments
 
 
 def _text(text: str) -> _Term:
@@ -664,6 +701,9 @@ _OPERATIONS: Final[Mapping[str, str]] = {
     "%": "mod",
 }
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
+_SIGNS: Final = frozenset("+-*/%")
+# Functions of one value, whose argument or result may be the operand: the outcome is the same.
+_CONVERSIONS: Final = frozenset({"float64", "int", "int64", "len", "toString"})
 # Methods by Go's names, and how many arguments the function takes before the value.
 _METHODS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("lower", "trim", "upper"), 0),
@@ -678,6 +718,9 @@ SUBJECT_LAST: Final = frozenset(
     }
 )
 """Functions that take the text they work on last, where other languages have it first."""
+_VALUE_LAST: Final = SUBJECT_LAST | {
+    *("date", "has", "regexFind", "semverCompare", "substr", "ternary", "trimAll")
+}
 _QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
 _NAME: Final = r"[A-Za-z_]\w*"
 # A key with a slash has dots of its own. It is the last part of a path, but in the context.
@@ -701,8 +744,10 @@ _TOKEN: Final = re.compile(
         )
     )
 )
+# A field, or the property of JavaScript.
+_LENGTH: Final = re.compile(r"\.length\b(?!\()")
 _PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
-DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 # An action with a comment of Python or Go behind it, and no text in which such a mark may be. A
 # number or a variable behind ``//`` is divided by.
 _TRAILING_COMMENT: Final = re.compile(
@@ -724,5 +769,8 @@ _NAMED: Final = re.compile(
     r"(define|block|template|include)(?:\s+|\s*\(\s*)"
     r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
 )
-_FIELD_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
+_FIELD_ASSIGNMENT: Final = re.compile(
+    r"(\$?\w*(?:\.\w+)*)(?:\.(\w+)|\[([^]\d=][^]=]*)\])\s*=(?![=~>])"
+)
+_OTHER_ASSIGNMENT: Final = re.compile(rf"(?:{_QUOTED}|\[\w*\]|[^()\[\]{{}}\"'`=!<>:|])*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

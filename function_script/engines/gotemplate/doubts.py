@@ -16,6 +16,7 @@ from function_script.texts.source import Source
 
 # Functions that take the text they work on last, which may also be a constant.
 _OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
+_REPLACING: Final = frozenset({"regexReplaceAll", "regexReplaceAllLiteral"})
 _EFFECTS: Final = registry.MUTATING | {"fail"}
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
@@ -117,6 +118,14 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         name, arguments = command.function, (*command.words[1:], *(before if is_piped else ()))
         if index and not is_piped:
             continue
+        if name in _REPLACING and len(arguments) == len(("pattern", "text", "replacement")):
+            pattern, text, replacement = map(nodes.argument_source, arguments)
+            if _is_constant(arguments[1]) and not _is_constant(arguments[2]):
+                message = f"{name} works on the constant {text}"
+                hint = (
+                    f"the text comes before its replacement: {name} {pattern} {replacement} {text}"
+                )
+                yield Finding(command.position, len(name), message, hint)
         if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
             continue
         parameters = registry.FUNCTIONS[name].parameter_types

@@ -3,7 +3,7 @@
 Raises only FatalError.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -153,7 +153,8 @@ def _explain(
         return None
     # A printed value is alone in the line, or behind its end.
     below = locate(min(line + 1, len(lines))) or span
-    if printed := _find_printed(program, below) or _find_printed(program, span):
+    at_end = {below.line - 1, span.line - 1}
+    if printed := _find_printed(program, span.name, {*at_end, (locate(line - 1) or span).line}):
         return printed
     hint = _line_hint(lines[line - 1])
     above = lines[line - 2] if line > 1 else ""
@@ -168,16 +169,20 @@ def _line_hint(line: str) -> str | None:
     of_jinja = (foreign_syntax.JINJA_TAG, foreign_syntax.JINJA_COMMENT)
     if hint := foreign_syntax.hint_of(line, of_jinja):
         return f"this is Jinja: {hint}"
+    if line.startswith("map["):
+        return (
+            "write a document with toYaml; a function is called for its effect with {{ $_ := … }}"
+        )
     leftover = leftovers.of_line(line)
     return leftover.hint if leftover is not None else None
 
 
-def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
-    """Return the place and hint of an action that prints by mistake, in the line before."""
+def _find_printed(program: Program, name: str, lines: Container[int]) -> tuple[Span, str] | None:
+    """Return the place and hint of an action that prints by mistake, in lines of a source."""
     for source, trees in programs.parse_texts(program):
         for finding in doubts.find_printed(trees, source):
             place = positions.find_span(source, finding.position, finding.width).span
-            if (place.name, place.line) == (span.name, span.line - 1):
+            if place.name == name and place.line in lines:
                 return place, finding.hint
     return None
 

@@ -17,7 +17,7 @@ class Code(Enum):
     where the hint needs what is around.
     """
 
-    ACTION_RUNS_ON = "this action has no }} before the next one begins"
+    ACTION_RUNS_ON = "this action has no }}"
     ACTION_UNCLOSED = "an action ends with }}"
     BAD_CHARACTER = 1
     BAD_CONSTRAINT = 'write a constraint such as ">= 1.2, < 2"'
@@ -33,11 +33,11 @@ class Code(Enum):
     DIVISION_BY_ZERO = "test that the divisor is not 0 first"
     ELSE_MISPLACED = "no if, range or with is open here"
     ELSE_REPEATED = "a block has one else: other conditions are written as else if"
-    END_MISPLACED = "no if, range, with or define is open here: take it out"
+    END_MISPLACED = "no if, range, with or define is open here"
     FUNCTION_UNKNOWN = 4
     INCOMPATIBLE_TYPES = "convert one of the two: int, float64 or toString"
     INDEX_OF_NOTHING = "it is absent: check the path, or use dig with a default"
-    INDEX_OUT_OF_RANGE = "test the length first: {{ if gt (len LIST) INDEX }}"
+    INDEX_OUT_OF_RANGE = "items count from 0: test {{ if gt (len LIST) INDEX }}, or see what it has"
     KEY_NOT_A_TEXT = "keys are texts, and the map comes last: dig KEY … DEFAULT MAP"
     KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"
@@ -55,7 +55,7 @@ class Code(Enum):
     OUTSIDE_RANGE = 6
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
-    PLUS_BETWEEN = "add A B adds numbers, print A B joins texts, concat A B joins lists"
+    PLUS_BETWEEN = "add A B adds numbers; print joins texts, concat lists, and merge maps"
     PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
     PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
     RAW_TEXT_UNCLOSED = "close it with `"

@@ -6,17 +6,17 @@ that an author sees several at once.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final, NamedTuple
 
 from function_script.engines import foreign_syntax, habits
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.corrections import (
-    DECLARED,
+    REQUEST,
     Correction,
     correct,
     find_open_blocks,
     find_unclosed,
+    find_variables,
 )
 from function_script.engines.gotemplate.errors import Code, ParseError
 from function_script.engines.gotemplate.positions import find_span
@@ -119,9 +119,8 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
             continue
         if mistake.correction is None:
             is_sound = False
-            name = error.subject
-            if error.code is Code.FUNCTION_UNKNOWN and habits.find("gotemplate", name, "function"):
-                # Text behind a keyword of another language means nothing here.
+            if error.code is Code.FUNCTION_UNKNOWN:
+                # Words behind one of another language, or of a text without quotes, mean nothing.
                 foreign.add(action)
         yield mistake
 
@@ -164,17 +163,26 @@ _MAX_KEYWORD: Final = 5
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
 # An unexpected token, or any, and what the parser was reading, where it matters.
 _UNEXPECTED: Final = {
+    ("range", "range"): "range goes over a list, a map, or N numbers: until N",
     ("range", ""): "range is a block: set the variable inside of it with =",
     # Behind an else of another block: Go's parser goes on as if text followed.
     ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
     ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
+    ("if", "operand"): "if is a block of its own: {{ if CONDITION }} … {{ end }}",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
+    ("map", ""): "a map is written as dict KEY VALUE KEY VALUE",
+    (",", "range"): "a range has one or two variables: range $index, $item := LIST",
     (",", ""): "arguments have blanks between them, no commas",
     ("{", ""): "a value in an action has no braces of its own",
     ("/", "command"): "a comment is {{/* TEXT */}}",
     ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
 }
+_BLOCK: Final = r"{}-?\s*(?:range|with|define|block|if)\b"
+# A map of another language.
+_MAP: Final = re.compile(r"\{\s*(?:\}|\*\*|\.\.\.|[\"']?[\w-]+[\"']?\s*[:=])")
+# The begin of a block with one brace.
+_ONE_BRACE: Final = re.compile(r"(?<!\{)\{-?\s*(?:range|with|define|block|if)\s[^{}]*\}\}")
 _OF_OTHER_TEMPLATE: Final = (
     "a named template has no variables of others: it reads what it is given, as the dot"
 )
@@ -187,7 +195,7 @@ _OUTSIDE_RANGE: Final = {
 def _syntax_hint(error: ParseError, source: str, position: int, settings: Settings) -> str | None:
     """Return the hint for a parser's error at a position."""
     name = error.subject
-    if (hint := _jinja_tag_hint(error, source[:position])) is not None:
+    if (hint := _text_hint(error, source[:position])) is not None:
         return hint
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
@@ -196,14 +204,19 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
         case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
             return "the name of a variable has letters, digits and _ only"
         case Code.BAD_CHARACTER:
-            return _CHARACTERS.get(name)
+            # Behind a word or before another value, it is in no name of a field.
+            is_between = re.search(r"(?<![\w.$])\w+$", source[:position]) is not None
+            is_between |= source[position + 1 : position + 2] in {".", "$"}
+            return None if name == "-" and is_between else _CHARACTERS.get(name)
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
             return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
         case Code.TOKEN_UNEXPECTED:
+            name = "map" if _MAP.match(source, position) else name
             keys = ((name, error.context), ("", error.context), (name, ""))
             return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
-            return f"this {name} has no end"
+            inner = re.search(_BLOCK.format(re.escape(settings.delims[0])), source[position:])
+            return f"this {name}{', or a block in it,' * bool(inner)} has no end"
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
@@ -212,11 +225,13 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
             return None if error.code is None else error.code.hint
 
 
-def _jinja_tag_hint(error: ParseError, before: str) -> str | None:
-    """Return the hint for what a tag of Jinja before it would have opened or set."""
+def _text_hint(error: ParseError, before: str) -> str | None:
+    """Return the hint for what a text before it, such as a tag of Jinja, would have opened."""
     names = {Code.VARIABLE_UNDEFINED, Code.FUNCTION_UNKNOWN}
     if error.code not in {*_OUTSIDE_BLOCKS, *names}:
         return None
+    if error.code in _OUTSIDE_BLOCKS and (text := _ONE_BRACE.search(before)):
+        return f"an action begins with two braces: {text[0]} is a text here"
     word = re.escape(error.subject.lstrip("$")) if error.code in names else ""
     for tag in re.findall(r"\{%-? *(?:for|if|set)\b[^%]*%\}", before):
         if re.search(rf"\b{word}\b", tag):
@@ -226,12 +241,15 @@ def _jinja_tag_hint(error: ParseError, before: str) -> str | None:
 
 def _variable_hint(name: str, source: str, position: int, left: str) -> str | None:
     """Return the hint for a variable that is not declared where it is read."""
-    declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
+    if name[1:] in REQUEST:
+        return f"write $.{name[1:]}"
+    declared = find_variables(source)
     if name not in declared:
-        return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
+        others = f"there are {', '.join(sorted(declared))}; another one is declared first: "
+        advice = f"{others if declared else 'declare it first: '}{{{{ {name} := ... }}}}"
+        return suggest(name, tuple(declared), advice)
     if "define" not in find_open_blocks(source[:position], left):
-        is_before = name in chain.from_iterable(DECLARED.findall(source[:position]))
-        return "its block has ended" if is_before else None
+        return "its block has ended" if name in find_variables(source[:position]) else None
     # Of a define without an end nobody knows what is in it.
     return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
 
@@ -240,11 +258,14 @@ def _function_hint(name: str, source: str, position: int, settings: Settings) ->
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
     before, after = source[:position], source[position + len(name) :]
     is_text = re.match(r"\s*(?:\)|\||-?\}\})", after) is not None and _is_argument(before)
+    has_fields = re.match(r"\.[A-Za-z]", after) is not None
     names = {**registry.FUNCTIONS, **settings.grammar().functions}
+    # The word of a key or of a variable that is called like a function.
+    is_word = name in {"env", "expandenv"} and (is_text or has_fields)
     hint = (
-        registry.unavailable_reason(name)
+        (None if is_word else registry.unavailable_reason(name))
         or habits.find("gotemplate", name, "name", "call", "function")
-        or (None if is_text else suggest(name, (*names, *sorted(KEYWORDS))))
+        or (None if is_text or has_fields else suggest(name, (*names, *sorted(KEYWORDS))))
     )
     if hint is not None:
         return hint
@@ -257,9 +278,12 @@ def _function_hint(name: str, source: str, position: int, settings: Settings) ->
         and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
         and re.search(r"\{\{-?\s*$", before) is not None
     )
-    if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
+    # Behind a function that takes a key, the name may be one, and the fields of the result.
+    action = before[before.rfind(settings.delims[0]) :]
+    is_key = re.search(r"\b(?:dig|index|get\w*) [^|()]*$", action) is not None
+    if name in _NO_VALUES or is_key or not (is_alone or has_fields):
         return None
-    return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
+    return "a field begins with a dot, and a variable with $"
 
 
 def _is_argument(before: str) -> bool:

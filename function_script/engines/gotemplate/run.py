@@ -12,7 +12,6 @@ import hmac
 import time
 from typing import Final, NoReturn, TypeAlias
 
-from function_script.documents.rendered_lines import is_outdented
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.errors import (
     CallError,
@@ -25,6 +24,7 @@ from function_script.engines.gotemplate.errors import (
 )
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING, POISON, Int
+from function_script.engines.outdents import is_outdented
 from function_script.request.limits import Limits
 
 # Go's name of the unnamed template, in positions and in messages.

@@ -15,6 +15,7 @@ from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import whole
+from function_script.engines.template_names import find_names
 from function_script.request.program import MissingValue
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
@@ -192,8 +193,7 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
     if isinstance(error, errors.FieldError):
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
-        waits = _can_wait(error, sites, loaded)
-        return _missing_hint(error, site, f"{missing_values.DOCUMENT_WAITS}; " * waits + _OPTIONAL)
+        return _missing_hint(error, site, f"{_advise_to_wait(error, sites, loaded)}{_OPTIONAL}")
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
     is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
@@ -219,11 +219,13 @@ def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str 
     return None if text is None else f"write {text}"
 
 
-def _can_wait(error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedProgram) -> bool:
-    """Report whether a value is one of an observed resource, and its document can wait for it."""
+def _advise_to_wait(
+    error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedProgram
+) -> str:
+    """Return the advice for a document that can wait for a value of an observed resource."""
     # An included template may write several documents.
     if len(sites) != 1 or sites[0].template != MAIN or loaded.settings.defers:
-        return False
+        return ""
     (site,) = sites
     text, delims = loaded.origins[MAIN].text, loaded.settings.delims
     origin = error.path or _expression(site)
@@ -234,11 +236,16 @@ def _can_wait(error: errors.NoValueError, sites: Sequence[Site], loaded: LoadedP
     action = text[len(before) + len(delims[0]) :].partition(delims[1])[0]
     match = _OF_OBSERVED.match(origin)
     if match is None or _STATEMENT.match(action):
-        return False
+        return ""
     name = match["key"] or match["item"] or match["text"] or ""
-    return missing_values.can_wait_behind(
-        before.rpartition("\n")[2]
-    ) and missing_values.comes_from_another_document(name, text, site.node.position)
+    if not missing_values.can_wait_behind(before.rpartition("\n")[2]) or (
+        not missing_values.comes_from_another_document(name, text, site.node.position)
+    ):
+        return ""
+    names = find_names(text)
+    is_here = names is None or name in names
+    condition = "" if is_here else f'if another step composes "{name}", '
+    return f"{condition}{missing_values.DOCUMENT_WAITS}; "
 
 
 def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) -> str:
@@ -248,6 +255,8 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
         return near
     if missing_values.is_below_resource(error.name, error.names):
         return f"the object is below resource: write resource.{error.name}"
+    if error.name == "resource" and "apiVersion" in error.names:
+        return "it is the resource itself: leave .resource out"
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.
     name = error.name if error.names else first
@@ -258,7 +267,9 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
         prefix = ("." if first else "$.") if is_request else ""
         if advice := field_names.advise_root(name, prefix):
             return advice
-    if error.name in REQUEST and error.names and not REQUEST & set(error.names):
+    own = field_names.ROOTS if error.name == first else ()
+    roots = REQUEST if error.name in REQUEST else frozenset(own)
+    if error.name in roots and error.names and roots.isdisjoint(error.names):
         return _DOT_HINT
     if error.names:
         return f"it has {field_names.listed(error.names)}; {optional}"
@@ -306,5 +317,6 @@ def _run_hint(error: Exception, templates: Iterable[str]) -> str | None:
         return f"write {name}"
     function = registry.OWN_FUNCTIONS.get(name) or registry.FUNCTIONS.get(name)
     if error.code is Code.WRONG_COUNT and function is not None:
-        return f"{name} takes {function.parameters or 'nothing'}; {_ARITY}"
+        arguments_ = function.takes.replace("?", "") or function.parameters or "nothing"
+        return f"{name} takes {arguments_}; {_ARITY}"
     return error.code.hint

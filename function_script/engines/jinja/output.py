@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from function_script import documents
-from function_script.documents.rendered_lines import find_outdented
 from function_script.engines import habits
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.exceptions import Absent
 from function_script.engines.jinja.run import MAX_INTEGER, Budget
+from function_script.engines.outdents import find_outdented
 from function_script.request.lazy import Lazy, plain
 from function_script.request.values import Value
 

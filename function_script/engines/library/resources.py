@@ -15,6 +15,7 @@ from function_script.request import objects
 from function_script.request.objects import RESOURCE_NAME
 from function_script.request.values import Object, Readable, Value, type_phrase
 from function_script.step.readiness import judge
+from function_script.texts.errors import HintedError
 
 RESOURCES: Final = Group(
     name="resources",
@@ -194,7 +195,10 @@ def connection_secret(
             case {"base64": str(text), **others} if not others:
                 encoded[key] = checked_base64(key, text)
             case _:
-                raise ValueError(f'data: "{key}" must be a string, not {type_phrase(item)}')
+                hint = (
+                    "leave the key out until it has a value" if item is None else "make it a text"
+                )
+                raise HintedError(f'data: "{key}" must be a string, not {type_phrase(item)}', hint)
     secret: Object = {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "data": encoded}
     return {**secret, "metadata": metadata} if metadata else secret
 

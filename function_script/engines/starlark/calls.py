@@ -35,6 +35,9 @@ _METHODS: Final[dict[str, habits.Kind]] = {
 _SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = ("True", "False", "Unknown")
 _TARGETS: Final = ("Composite", "CompositeAndClaim")
+# A reason has fewer words than a message.
+_MAX_WORDS: Final = 3
+_PASCAL_CASE: Final = conditions.PASCAL_CASE.fullmatch
 _EVENTS: Final = frozenset({"event", "fatal", "warning"})
 
 
@@ -71,6 +74,9 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
         if argument is not None and argument in kinds.facts and parameter.types:
             where = parameter.name if argument in keywords.values() else at
             type_ = signatures.type_of_kind(kinds.of(argument))
+            # Of a list of a wrong type, only the interpreter knows more.
+            if type_ in parameter.types:
+                return None
             return _explain_type(call, signature, WrongArgument(where, parameter, type_))
     for wrong in find_wrong_types(signature, types, type_of_name):
         return _explain_type(call, signature, wrong)
@@ -95,6 +101,9 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     types = [each for each in parameter.types if each != NULL]
     # Nothing is wrong with the order of one argument, of some with names, and of any number.
     is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w|\(\w+\)$", signature.usage)
+    # A null is wrong in any order, and where a number is wanted, a text may hold one.
+    is_certain = types != ["integer"] or isinstance(argument, ast.Constant)
+    is_ordered = is_ordered and is_certain and wrong.type != NULL
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
@@ -131,9 +140,9 @@ def _hint_for_text(
         case ["list"] if wrong.at not in range(len(positional) - 1):
             items = re.sub(r"[,;] *", '", "', text)
             return f"write {lead}[{items}]"
-        case ["integer"] if text == word or word.isdigit():
+        case ["integer"] if word.isdigit():
             # A text that is written out and no number was to be another argument.
-            return f"write {word if word.isdigit() else f'int({text})'}"
+            return f"write {word}"
         case ["boolean"] if word.capitalize() in {"True", "False"}:
             return f"write {lead}{word.capitalize()}"
         case _:
@@ -173,6 +182,7 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     usage = f"write {signature.usage}"
+    hint: str | None
     if (node := words.get("status")) and node.value not in _STATUSES:
         message = 'condition: the status must be True, False or "Unknown"'
         title = str(node.value).capitalize()
@@ -184,20 +194,32 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     # A severity that comes first, as in other SDKs, is the name of the function here.
     function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:
-        hint = usage
+        # A text with blanks is a message in a wrong place.
+        hint = usage if " " in str(node.value) else None
         if function is not None and "reason" in words:
             hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
     node = words.get("reason")
-    if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
+    if node and node.value and not _PASCAL_CASE(text := str(node.value)):
         order = "first, the reason second" if name in _EVENTS else "behind the reason"
+        written = getattr(words.get("message"), "value", "" if "message" in arguments else None)
         hint = f"the message comes {order}: {signature.usage}"
         if function is not None:
             hint = f"write {owner}.{function}({to_source(node)})"
+        # Beside a message, the text is the reason.
+        elif " " not in text or (written is not None and not _PASCAL_CASE(written)):
+            hint = _advise_reason(text)
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
         return Problem(node, message, hint, is_word=True)
     return None
+
+
+def _advise_reason(text: str) -> str | None:
+    """Return the hint for a reason of a few words; None for a whole message."""
+    words = re.findall(r"[A-Za-z0-9]+", text)
+    pascal = "".join(word[0].upper() + word[1:] for word in words)
+    return f'write "{pascal}"' if len(words) <= _MAX_WORDS and _PASCAL_CASE(pascal) else None
 
 
 def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tuple[str, str | None]:
@@ -213,6 +235,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     if kind == "function":
         is_response = owner == "response"
         return message, f"call it, with parentheses: rsp = {owner}()" if is_response else None
+    if kind == "tuple" and name in signatures.attributes()["list"]:
+        return message, "a tuple does not change: begin with a list, in [ ]"
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint
@@ -223,7 +247,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     if near is not None and (is_called or kind != "dict"):
         return message, f'did you mean "{near}"?'
     if kind == "dict" and not is_called:
-        return message, f'fields of a dict: ["{name}"], or .get("{name}")'
+        getter = f', or .get("{name}")' if isinstance(node.ctx, ast.Load) else ""
+        return message, f'fields of a dict: ["{name}"]{getter}'
     if kind == "list" and not is_called:
         return message, "take one item of the list, or loop over it"
     return message, None

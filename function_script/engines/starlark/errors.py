@@ -48,15 +48,15 @@ _OTHER_MAINS: Final = ("compose", "RunFunction")
 
 # The hint for a refusal, by its code and its subject; "" is any other subject.
 _HINTS: Final = {
-    ("key", ""): "use str(key)",
+    ("key", "function"): "call it, with parentheses",
+    ("key", "int"): "use str(key)",
     ("main", ""): f"{mistakes.RESULT}, or what response() gives",
-    ("main", "NoneType"): "end main with `return` and the response",
     ("main", "function"): "call it, with parentheses",
     ("main", "list"): mistakes.RESULT,
     ("main", "string"): f"{mistakes.RESULT}; from_yaml(text) reads an object",
     ("reserved", ""): "choose another type",
     ("reserved", "Ready"): "choose another type; rsp.ready(True) sets the readiness",
-    ("request", ""): 'write get_observed(req, "name")',
+    ("request", ""): 'write get_xr(req), or get_observed(req, "name")',
     ("name", ""): "each has a name of its own: in a loop, make it of the item",
     ("selector", ""): 'write match_name = "NAME" or match_labels = {"LABEL": "VALUE"}',
     ("type", "function"): "call it, with parentheses",
@@ -80,8 +80,11 @@ class RefusalError(ValueError):
     def hint(self) -> str | None:
         """Return what the author does about it; None if that is not certain."""
         key = self.code, self.subject
-        if key == ("type", "function") and objects.parse_path(self.path)[-1:] == ("build",):
+        path = objects.parse_path(self.path) if key == ("type", "function") else ()
+        if path[-1:] == ("build",):
             return "return rsp.build()"
+        if "depends_on" in path:
+            return "names of resources are in quotes"
         return _HINTS.get(key) or _HINTS.get((self.code, ""))
 
 
@@ -206,7 +209,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
         if waiting and is_deferring:
             waiting = missing_values.FUNCTION_WAITS_NOW
         # A name that is near is what its author meant: no other advice is needed.
-        others = () if cause.is_suggestion else (waiting, problem.hint)
+        others = () if cause.is_final else (waiting, problem.hint)
         problem = replace(problem, hint="; ".join(filter(None, (cause.text, *others))))
     return ProgramError(problem)
 
@@ -242,6 +245,9 @@ def _diagnostic(
     if isinstance(raised, (HintedError, RefusalError)):
         hint = raised.hint
     code = None
+    if failure.code == "key" and failure.spot is not None and failure.spot.name == PRELUDE:
+        # Our functions look up nothing else that may be missing.
+        hint = "the first argument is the request, as main gets it"
     if isinstance(raised, RefusalError) and raised.code in {
         "name",
         "request",
@@ -291,7 +297,9 @@ def _call_span(call: Frame, frames: Sequence[Frame], sources: Sources) -> Span:
         return span
     # The functions of a response are bound to it: `rsp.resource` is our `_resource`.
     name = callee.function.rpartition(".")[2].lstrip("_")
-    matches = list(re.finditer(rf"\b{re.escape(name)}\b", find_line(sources[call.name], span)))
+    matches = list(
+        re.finditer(rf"\b{re.escape(name)}(?= *\()", find_line(sources[call.name], span))
+    )
     if len(matches) != 1:
         return span
     return replace(span, column=matches[0].start() + 1, width=len(name))

@@ -25,7 +25,7 @@ from function_script.engines.tables import Rules
 from function_script.request import objects, quantities
 from function_script.request.program import Program
 from function_script.request.values import Readable, with_article
-from function_script.texts import spelling
+from function_script.texts import field_names, spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Source, Span
@@ -50,7 +50,7 @@ _LABEL: Final = re.compile(
 # Text in braces that would be the value of a name in an f-string or in JavaScript.
 _INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
 # An expression of a template that begins with a name.
-_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)?\}\}")
+_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)? *-?\}\}")
 _TYPES: Final = frozenset(
     {
         *("NoneType", "bool", "dict", "float", "function", "int", "list", "namespace", "range"),
@@ -305,14 +305,22 @@ def _find_kind(items: ast.expr, script: _Script) -> str:
     literal = _find_origin(items, script)
     if isinstance(literal, ast.List) and all(isinstance(e, ast.Constant) for e in literal.elts):
         return "list"
+    match _find_value(items, script):
+        case Mapping():
+            return "dict"
+        case list(parts) if not any(isinstance(part, list) for part in parts):
+            return "list"
+        case _:
+            return ""
+
+
+def _find_value(node: ast.expr, script: _Script) -> Readable:
+    """Return the part of the request that an expression gives; None where that is unclear."""
     for function, lookups, _ in trace([script.tree]):
-        path = lookups.path(items) if any(node is items for node in ast.walk(function)) else None
-        match objects.find_path(script.request, path or ("",)):
-            case Mapping():
-                return "dict"
-            case list(parts) if not any(isinstance(part, list) for part in parts):
-                return "list"
-    return ""
+        path = lookups.path(node) if any(each is node for each in ast.walk(function)) else None
+        if path is not None:
+            return objects.find_path(script.request, path)
+    return None
 
 
 @_explains("attribute")
@@ -334,7 +342,12 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             getter = getattr(getattr(node.value, "func", None), "id", "")
             is_getter = getter in {"get", *_OBJECT_GETTERS}
             general = calls.IS_NONE if is_getter else GET_VALUE if is_of_dict else None
-            hint = _none_hint(node.value, script) or general
+            # Of a value that a caller handed in, nothing is known.
+            is_unclear = isinstance(_find_origin(node.value, script), ast.Name)
+            hint = _none_hint(node.value, script) or (None if is_unclear else general)
+        elif kind == "dict" and _find_value(node.value, script) is script.request:
+            if id(node) not in callees and node.attr not in script.request:
+                hint = field_names.advise_root(node.attr, None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -407,13 +420,15 @@ def _loops(script: _Script) -> Iterator[Finding]:
         # After a failure, only the loop that failed is of interest.
         if kind is None or not (is_certain or items in script.kinds.facts):
             continue
-        hint = (_needed_hint(items, script) or GET_VALUE) if kind == NONE else _LOOPS.get(kind)
+        hint = _needed_hint(items, script) if kind == NONE else _LOOPS.get(kind)
+        if kind == NONE and not isinstance(_find_origin(items, script), ast.Name):
+            hint = hint or GET_VALUE
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
 
 
-@_explains("frozen")
+@_explains("frozen", "struct")
 def _changes(script: _Script) -> Iterator[Finding]:
     """Find functions that change values of the top level, which are frozen, or of the request."""
     constants = _constants(script.tree)
@@ -440,7 +455,8 @@ def _changes(script: _Script) -> Iterator[Finding]:
             message = f'a function cannot change "{name}", which is set outside of it'
             yield script.at(changed, message, hint)
             continue
-        yield _explain_frozen(script, node, root, depth)
+        if script.failure.code == "frozen":
+            yield _explain_frozen(script, node, root, depth)
 
 
 def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) -> Finding:
@@ -489,12 +505,14 @@ def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
     match node:
         case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             is_part = name == "status" and not is_whole
-            setter = signatures.methods().get("set_status" if is_part else name)
+            near = habits.find("starlark", name, "response") or name
+            setter = signatures.methods().get("set_status" if is_part else near)
             if setter is not None:
                 return f"write {setter.usage}"
+            is_resource = isinstance(node, ast.Subscript) and name not in {"meta", "results"}
+            return f'write rsp.resource("{name}", {{...}})' if is_resource else None
         case _:
-            pass
-    return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
+            return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
 
 
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
@@ -816,7 +834,8 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     # A function is meant where it is called.
     functions = (*signatures.functions(), *signatures.BUILTINS) if is_called else ()
     # A type resembles a variable by chance: `rsp: Response = response()`.
-    is_type = any(getattr(n, "annotation", None) is script.node for n in ast.walk(script.tree))
+    types = [(getattr(n, "annotation", 0), getattr(n, "returns", 0)) for n in ast.walk(script.tree)]
+    is_type = any(script.node in each for each in types)
     candidates = () if is_type else (*functions, *names)
     yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
 
@@ -896,12 +915,9 @@ def _comparisons(script: _Script) -> Iterator[Finding]:
             f"this is always {result}: a value of type {one} is never equal to one of type {two}"
         )
         hint = "compare values of one type"
-        match left, right:
-            case (ast.Call(func=ast.Name(id="get_condition")) as call, _) | (
-                _,
-                ast.Call(func=ast.Name(id="get_condition")) as call,
-            ):
-                hint = f'its status is a text: {calls.to_source(call)}["status"]'
+        match _find_origin(left, script):
+            case ast.Call(func=ast.Name(id="get_condition")):
+                hint = f'its status is a text: {calls.to_source(left)}["status"]'
             case _ if {one, two} == {"int", "string"}:
                 hint = "leave the quotes of the number out, or convert with str(...)"
             case _ if {one, two} == {"bool", "string"}:
@@ -960,8 +976,10 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         is_named = getattr(value, "id", None) in holders or script.kinds.of(value) == "dict"
         # Something else than data may have a method of this name.
         if is_data or is_named or getattr(getattr(value, "func", None), "id", "") in makers:
-            hint = f"write {name} on a line of its own, and then {ast.unparse(value)}"
-            if not isinstance(value, (ast.Name, ast.Subscript)):
+            hint = f"write {name} on a line of its own"
+            if isinstance(value, ast.Name):
+                hint = f"{hint}, and then {value.id}"
+            elif not isinstance(value, ast.Subscript):
                 hint = f"give the value a name, and write {name} on a line of its own"
             yield script.at(call, f"{name} changes its value and gives None", hint)
 

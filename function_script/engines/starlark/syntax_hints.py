@@ -26,6 +26,8 @@ _TOKEN: Final = re.compile(
     r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
     re.DOTALL,
 )
+# Two slashes and words, up to the end of a line. The words of a text have a quote behind them.
+_SLASHES: Final = re.compile(r"// *[A-Za-z][\w,.'()-]*(?: +[\w,.'()-]+)+ *$")
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
 _MARKS: Final = habits.marks("starlark")
 
@@ -111,6 +113,16 @@ def _marks(site: _Site) -> Finding | None:
 
 
 @_RULES.add
+def _unclosed_text(site: _Site) -> Finding | None:
+    """Recognise a text in three quotes that has no end: the interpreter points at that of all."""
+    texts = (
+        each for each in site.tokens if each.kind == "unclosed" and each.text[1:3] in {'""', "''"}
+    )
+    token = next(texts, None) if site.code == "quote" else None
+    return token and site.hint(f"close the text with {token.text[:3]}", token, 3)
+
+
+@_RULES.add
 def _braces(site: _Site) -> Finding | None:
     """Recognise a value in two braces, as in templates."""
     if site.text_at(0) not in {"}", "."} or (bracket := site.bracket()) is None:
@@ -123,33 +135,42 @@ def _braces(site: _Site) -> Finding | None:
 
 @_RULES.add
 def _equals(site: _Site) -> Finding | None:
-    if arrow := site.find_mark(["=>"]):
-        return _arrow(site, arrow)
+    if (arrow := site.find_mark(["=>"])) or (site.text_at(0) == "=" and site.text_at(1) == ">"):
+        return _arrow(site, arrow or site.at(0)._replace(text="=>"))
     if site.text_at(0) != "=" and (site.text_at(0), site.text_at(1)) != (":", "="):
         return None
     colon = 0 if site.text_at(0) == ":" else -1
     if site.text_at(colon) == ":":
-        is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
-        text = "assign on a line of its own: `name = value`"
-        text = "write `name = value`" if is_statement else text
-        return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
-    if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
-        return _arrow(site, site.at(0)._replace(text="=>"))
+        return _colon_equals(site, colon)
     bracket = site.bracket()
-    if bracket is None and site.first().kind == "name" and site.is_second_equals():
-        return site.hint("write each assignment on a line of its own")
-    if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
-        # `depends-on = ["network"]`
-        return site.hint("names have no dash: write _", site.at(-2))
-    if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
-        return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
     begin = site.tokens.index(bracket or site.first())
     words = [token.text for token in site.tokens[begin : site.index]]
     if site.first().text in {"if", "elif", "while"} or (site.code == "else" and "if" in words):
         return site.hint("compare with `==`")
+    if bracket is None and site.first().kind == "name" and site.is_second_equals():
+        text = "write each assignment on a line of its own"
+        in_lambda = "lambda" in words and site.text_at(-2) == ":"
+        return site.hint("a lambda has one expression: write `def`" if in_lambda else text)
+    if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
+        # `depends-on = ["network"]`
+        return site.hint("names have no dash: write _", site.at(-2))
+    if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
+        is_loop = " for " in site.text[site.at(0).offset :].partition("\n")[0]
+        text = 'keys of a dict are texts followed by a colon: {"name": value}'
+        return site.hint("write `:`" if is_loop else text)
     if site.first().text == "for" and bracket is not None:
         return site.hint("write `for item in list:`; range(n) counts from 0")
     return None
+
+
+def _colon_equals(site: _Site, colon: int) -> Finding | None:
+    """Recognise ``:=``, whose colon is so many tokens away."""
+    if site.first().text == "for":
+        return site.hint("write `for key, value in dict.items():`, or `for item in list:`")
+    is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
+    text = "assign on a line of its own: `name = value`"
+    text = "write `name = value`" if is_statement else text
+    return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
 
 
 def _arrow(site: _Site, token: Token) -> Finding | None:
@@ -198,9 +219,14 @@ def _increment(site: _Site) -> Finding | None:
 @_RULES.add
 def _comment(site: _Site) -> Finding | None:
     texts = site.text_at(0), site.text_at(1)
-    # A division has a value on its left.
-    if texts == ("/", "*") or (texts[0] == "//" and not site.is_value_before()):
+    # A division has a value on its left, and no words on its right.
+    if texts in {("/", "*"), ("<", "!")} or (texts[0] == "//" and not site.is_value_before()):
         return site.hint("comments begin with #")
+    offset = site.at(0).offset
+    begin = site.text.rfind("\n", 0, offset) + 1
+    comment = _SLASHES.search(site.text[begin:].partition("\n")[0])
+    if comment is not None and begin + comment.start() < offset:
+        return site.hint("comments begin with #", Token("", "//", begin + comment.start()))
     return None
 
 
@@ -233,6 +259,8 @@ def _brackets(site: _Site) -> Finding | None:
     if bracket is None:
         opening = OPENING.get(text)
         return site.hint(f'there is no "{opening}" that it closes') if opening else None
+    if text == "for" and site.code == "else":
+        return site.hint("a filter comes last: [item for item in list if condition]")
     if text == "for" and bracket.text == "(":
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"
@@ -261,19 +289,28 @@ def _entry(site: _Site, bracket: Token) -> Finding | None:
     return site.hint("a dict has a value for each key; a list is in [ ]")
 
 
+def _quote(site: _Site) -> Finding | None:
+    """Recognise a quote inside of a text: what is behind it ends with one more."""
+    quote, rest = site.text_at(-1)[0], site.text[site.at(0).end :].partition("\n")[0]
+    is_inside = rest.count(quote) % 2 == 1
+    return site.hint(f"a quote inside of a text is written \\{quote}") if is_inside else None
+
+
 @_RULES.add
 def _side_by_side(site: _Site) -> Finding | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
-    if token.kind not in VALUES or token.text in site.words or not site.is_value_before():
+    is_word = token.text in site.words or site.code == "keyword"
+    if token.kind not in VALUES or is_word or not site.is_value_before():
         return None
-    if site.code == "keyword":
-        return None
-    is_prefix = before.kind == "name" and token.kind == "string" and site.is_adjacent(-1)
-    if is_prefix and before.text in {"f", "r"}:
-        return None
-    if is_prefix:
-        return site.hint(f"leave the {before.text} out: texts have no prefix {before.text}", before)
+    line = site.tokens[site.tokens.index(site.first()) : site.index]
+    if [each.text for each in line if each.text in {"for", "in"}][-1:] == ["for"]:
+        return site.hint("write `in`" if token.text == "of" else "`in` is missing before it")
+    if before.kind == "string" and token.kind == "name" and site.is_adjacent(-1):
+        return _quote(site)
+    if before.kind == "name" and token.kind == "string" and site.is_adjacent(-1):
+        hint = f"leave the {before.text} out: texts have no prefix {before.text}"
+        return None if before.text in {"f", "r"} else site.hint(hint, before)
     bracket = site.bracket()
     if token.text == "where" and bracket is not None:
         return site.hint("write `if`")

@@ -9,11 +9,12 @@ from typing import Final
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
 
-from function_script import documents
+from function_script import documents, wire
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.capture import responses
 from function_script.request.capture.masking import SecretMasker
+from function_script.request.request import view_object
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
@@ -27,12 +28,12 @@ SUFFIX: Final = ".case.yaml"
 def is_requested(request: bytes) -> bool:
     """Report whether the observed composite resource has the annotation."""
     try:
-        message = fnv1.RunFunctionRequest.FromString(request)
-    except DecodeError:
+        observed = wire.index_request(request).observed
+        composite = None if observed is None else observed.composite
+        xr = view_object(None if composite is None else composite.struct_part)
+        return objects.find_path(xr, ("metadata", "annotations", ANNOTATION)) == "true"
+    except wire.WireError:
         return False
-    metadata = message.observed.composite.resource.fields["metadata"].struct_value
-    annotations = metadata.fields["annotations"].struct_value
-    return annotations.fields[ANNOTATION].string_value == "true"
 
 
 def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()) -> str:
@@ -41,9 +42,8 @@ def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()
     ``problems`` are the diagnostics of a FATAL result. Raises InputError for messages that JSON
     cannot represent, and for secrets beyond the budget of the search.
     """
-    request_object = _to_object(fnv1.RunFunctionRequest.FromString(request))
-    message = fnv1.RunFunctionResponse.FromString(response)
-    expectation = responses.to_expected(_to_object(message), problems)
+    request_object = _to_object(fnv1.RunFunctionRequest, request)
+    expectation = responses.to_expected(_to_object(fnv1.RunFunctionResponse, response), problems)
     meta = request_object.get("meta")
     if isinstance(meta, dict):
         # The tag differs between equal requests, and programs do not see it.
@@ -53,7 +53,7 @@ def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()
     masker = SecretMasker()
     masker.find(request_object)
     # Before anything is masked: a secret of one message may be anywhere in the other.
-    masker.find(_to_object(message))
+    masker.find(_to_object(fnv1.RunFunctionResponse, response))
     case: Object = {"description": _describe(request_object)}
     if masker.count:
         case["redacted"] = masker.count
@@ -65,15 +65,15 @@ def _describe(request: Object) -> str:
     xr = objects.find_path(request, "observed.composite.resource")
     if not isinstance(xr, dict):
         return "A request that was captured."
-    metadata = xr.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    names = [metadata[key] for key in ("namespace", "name") if isinstance(metadata.get(key), str)]
-    return f"A request of {xr.get('kind')} {'/'.join(map(str, names))} that was captured."
+    fields = (objects.find_path(xr, f"metadata.{key}") for key in ("namespace", "name"))
+    names = "/".join(name for name in fields if isinstance(name, str))
+    return f"A request of {xr.get('kind')} {names} that was captured."
 
 
-def _to_object(message: Message) -> Object:
+def _to_object(type_: type[Message], data: bytes) -> Object:
     try:
+        message = type_.FromString(data)
         value: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
-    except (json_format.SerializeToJsonError, RecursionError) as error:
+    except (json_format.SerializeToJsonError, DecodeError, RecursionError) as error:
         raise InputError.of(f"cannot capture the request: {error}") from error
     return value

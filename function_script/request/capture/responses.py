@@ -80,9 +80,7 @@ def to_expected(response: Object, problems: Sequence[Diagnostic]) -> Object:
         resource = _at(resources, name)
         if resource.get("kind") == "Secret":
             resources[name] = {key: resource[key] for key in resource if key not in _SECRET_PARTS}
-    expected: Object = {}
-    expected.update({key: value for key, value in parts.items() if key != "xr" and value})
-    return expected
+    return {key: value for key, value in parts.items() if key != "xr" and value}
 
 
 def _to_words(problem: Diagnostic) -> str:

@@ -88,7 +88,7 @@ _METADATA: Final = re.compile(
 # The text "example" in base64.
 _EXAMPLE: Final = "ZXhhbXBsZQ=="
 _TIME: Final = Code("limit", "time")
-_KIND: Final = re.compile(r"kind: ([\w-]+)")
+_KIND: Final = re.compile(r"""kind["']?\s*:\s*["']?([\w-]+)""")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8

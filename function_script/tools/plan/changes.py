@@ -12,7 +12,7 @@ from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests, structural_schema
 from function_script.tools.manifests import Key
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import Dump, UnknownError, referred_key
+from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -114,7 +114,12 @@ class Reconcile:
                 refusals += effect.refusals
         changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
         status, xr = status_of(self.after, self.catalog), self.after.result.file
-        effect = effects.apply(None, status_of(self.before, self.catalog), status, self.catalog)
+        complete = manifests.object_at(status_of(self.before, self.catalog), "status")
+        parts = (manifests.object_at(each, "status") for each in (self.before.result.xr, xr))
+        there = {key for each in parts for key in each}
+        # A default that the XRD has from now on is not there yet.
+        former: Object = {key: complete[key] for key in complete if key in there}
+        effect = effects.apply(None, {"status": former}, status, self.catalog)
         changes += _locate(self.after.positions, None, xr, effect.changes)
         if effect.changes:
             refusals += effects.list_violations({**xr, **status}, self.catalog, "status")
@@ -216,15 +221,12 @@ def _read_details(rendering: Rendering) -> Mapping[str, bytes]:
 
 
 def find_protected(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
-    """Yield what Crossplane's webhook refuses to delete: objects in use of which no Usage goes."""
-    gone = [dump.get(each.key) or {} for each in changes if each.verb == "destroy"]
-    used: set[Key] = set()
-    for each in gone:
-        of = manifests.object_at(each, "spec", "of")
-        reference = {**of, **manifests.object_at(of, "resourceRef")}
-        used.add(referred_key(reference, manifests.namespace(each)))
-    for live in gone:
-        if manifests.labels(live).get(_IN_USE) == "true" and manifests.key_of(live) not in used:
+    """Yield what Crossplane's webhook refuses to delete: objects in use of which a Usage stays."""
+    gone = {each.key for each in changes if each.verb == "destroy"}
+    for key in sorted(gone):
+        live, usages = dump.get(key) or {}, dump.usages.get(key)
+        is_used = manifests.labels(live).get(_IN_USE) == "true"
+        if is_used and not (usages and gone.issuperset(usages)):
             yield f"{manifests.describe(live)} is in use: a Usage refuses its deletion"
 
 

@@ -28,6 +28,7 @@ _DEFINITIONS: Final = (
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("pkg.crossplane.io", "Function"),
 )
+_USAGES: Final = ("Usage", "ClusterUsage")
 # Of these, `snapshot` reads those that others need.
 _PARTLY_READ: Final = (_SECRET, ("apiextensions.k8s.io", "CustomResourceDefinition"))
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -101,6 +102,17 @@ class Dump:
     def definitions(self) -> list[Object]:
         """The XRDs, CRDs and Functions."""
         return [self[key] for type_ in _DEFINITIONS for key in self.list_keys(type_)]
+
+    @cached_property
+    def usages(self) -> dict[Key, list[Key]]:
+        """The Usages of each object, by the object's key."""
+        usages: dict[Key, list[Key]] = {}
+        types = (type_ for type_ in self._objects if type_[1] in _USAGES)
+        for key in (key for type_ in types for key in self.list_keys(type_)):
+            of = manifests.object_at(self[key], "spec", "of")
+            used = referred_key({**of, **manifests.object_at(of, "resourceRef")}, key[2])
+            usages.setdefault(used, []).append(key)
+        return usages
 
     def __getitem__(self, key: Key) -> Object:
         return self._objects[key[:2]][key[2:]].unpack()
@@ -207,7 +219,7 @@ class Dump:
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""
-        for key in _credentials_keys(composition):
+        for key in find_credentials(composition):
             if is_masked(self.get(key) or {}):
                 raise UnknownError(f'Secret "{key[-1]}" with credentials is masked in the dump')
 
@@ -226,7 +238,7 @@ class Dump:
             if (each.api_version, each.kind) == manifests.SECRET
         }
         if requirements is not None and None not in names:
-            keys = {*_credentials_keys(inputs.composition)}
+            keys = {*find_credentials(inputs.composition)}
             for each in (inputs.xr, *inputs.observed):
                 keys.update((manifests.key_of(each), _details_key(each)))
             secrets = [key for key in secrets if key in keys or key[-1] in names]
@@ -251,7 +263,8 @@ def is_masked(secret: Object) -> bool:
     return manifests.annotation(secret, MASKED) == "true"
 
 
-def _credentials_keys(composition: Object) -> Iterator[Key]:
+def find_credentials(composition: Object) -> Iterator[Key]:
+    """Yield the keys of the Secrets with the credentials of the steps."""
     for step in manifests.objects_at(composition, "spec", "pipeline"):
         for each in manifests.objects_at(step, "credentials"):
             reference = manifests.object_at(each, "secretRef")

@@ -52,7 +52,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(
             manifest=after,
             changes=[(_to_written(path, after), old, new, True) for path, old, new in differences],
-            refusals=_find_new_violations(before, after, catalog),
+            refusals=list_violations(after, catalog) if differences else [],
         )
     if not differences:
         return Effect(manifest=live, changes=[])
@@ -108,7 +108,9 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         if skipped:
             raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
         refusals += (f"{type_[1]}: {each}" for each in violations)
-        refusals += _find_new_violations(live_parts, manifest, catalog)
+        breaches = list_violations(manifest, catalog)
+        breaches_before = list_violations(live_parts, catalog) if breaches else []
+        refusals += (each for each in breaches if each not in breaches_before)
     return Effect(manifest=manifest | unchanged, changes=changes, refusals=refusals)
 
 
@@ -118,13 +120,6 @@ def _check_version(live: Object, before: Object) -> None:
     if versions[0] != versions[1]:
         text = f"the dump has {manifests.describe(live)} as {versions[0]}"
         raise UnknownError(f"{text}, and it is desired as {versions[1]}")
-
-
-def _find_new_violations(before: Object, after: Object, catalog: Catalog) -> list[str]:
-    """Return what the schema does not allow afterwards, and is not so before."""
-    violations = list_violations(after, catalog)
-    former = list_violations(before, catalog) if violations else []
-    return [each for each in violations if each not in former]
 
 
 def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:

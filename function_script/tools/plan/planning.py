@@ -21,7 +21,7 @@ from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides, xr_plans
 from function_script.tools.plan.changes import Change, Reconcile
-from function_script.tools.plan.dump import Dump, UnknownError, is_masked
+from function_script.tools.plan.dump import Dump, UnknownError, find_credentials, is_masked
 from function_script.tools.plan.sides import Files
 from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.render import RenderInputs, steps
@@ -34,7 +34,7 @@ _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
 # The words by which steps require objects, or read the text from elsewhere that does.
 _REQUIRES: Final = re.compile(
-    r"requir|extra|environment|'(source|inputRef|modulesFrom)'", re.IGNORECASE
+    r"requir|extra|environment|credentials|'(source|inputRef|modulesFrom)'", re.IGNORECASE
 )
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
@@ -130,7 +130,7 @@ class Planner:
             inputs = self._make_inputs(xr, side, self._dump.find_observed(xr).values())
             rendering = side.render(inputs)
             if rendering.result.failure is None:
-                return replace(plan, requires=_list_required(rendering))
+                return replace(plan, requires=_list_required((side, rendering)))
         if not any(re.search(rf"\b{re.escape(kind)}\b", text) for kind in kinds):
             return plan
         reason = "a step may require what the change edits, and it cannot be rendered"
@@ -352,7 +352,7 @@ class Planner:
             reason=refusals,
             changes=differences,
             drift=[*following.find_drift(is_hidden=is_hidden)],
-            requires=_list_required(before[-1], after[-1]),
+            requires=_list_required((old, before[-1]), (new, after[-1])),
         )
 
     def _make_inputs(self, xr: Object, side: Side, observed: Iterable[Object] = ()) -> RenderInputs:
@@ -471,10 +471,15 @@ class Planner:
             self._later.append(unknown)
 
 
-def _list_required(*renderings: Rendering) -> list[wire.Selector]:
-    """Return what the steps require."""
-    sources = [each.result.requirements for each in renderings]
-    return [selector for each in sources if each is not None for selector in each.requested]
+def _list_required(*renderings: tuple[Side, Rendering]) -> list[wire.Selector]:
+    """Return what the steps require, and their credentials."""
+    required: list[wire.Selector] = []
+    for side, rendering in renderings:
+        if rendering.result.requirements is not None:
+            required += rendering.result.requirements.requested
+        for *_, namespace, name in find_credentials(side.composition):
+            required.append(wire.Selector(*manifests.SECRET, name, namespace=namespace))
+    return required
 
 
 def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:

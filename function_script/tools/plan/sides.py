@@ -82,14 +82,14 @@ def settle(
     """
     rendering = first
     live = {manifests.annotation(each, manifests.RESOURCE_NAME) for each in inputs.observed}
-    gone: set[str] = set()
+    gone = live - rendering.result.resources.keys()
     for _ in range(_MAX_STAGES):
         if rendering.result.failure:
             return rendering
         following = inputs.follow(rendering.result)
         if following == inputs:
             for name in sorted(gone & rendering.result.resources.keys() | gone - live):
-                raise UnknownError(f'a later reconcile destroys "{name}", and another one adds it')
+                raise UnknownError(f'a reconcile destroys "{name}", and another one adds it')
             return rendering
         inputs = following
         former = rendering.result.resources.keys()

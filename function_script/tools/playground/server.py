@@ -25,7 +25,7 @@ from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.request.values import Object
 from function_script.sandbox.pool import PoolOptions
 from function_script.texts.errors import FatalError, InputError, cause_of
-from function_script.tools import bounded, local_pool
+from function_script.tools import bounded, local_pool, manifests
 from function_script.tools.playground import folders
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.project import Project
@@ -272,11 +272,9 @@ class _Handler(BaseHTTPRequestHandler):
         return self.headers.get("Host") in {f"{_HOST}:{port}", f"localhost:{port}"}
 
     def _has_session(self) -> bool:
-        for part in self.headers.get("Cookie", "").split(";"):
-            name, _, value = part.strip().partition("=")
-            if name == self._cookie and self.server.playground.is_session(value):
-                return True
-        return False
+        pairs = (part.strip().partition("=") for part in self.headers.get("Cookie", "").split(";"))
+        is_session = self.server.playground.is_session
+        return any(name == self._cookie and is_session(value) for name, _, value in pairs)
 
     def _refuse(self, status: HTTPStatus, text: str) -> None:
         self._send(status, "text/plain; charset=utf-8", f"{text}\n".encode("utf-8", "replace"))
@@ -351,10 +349,7 @@ def _languages() -> str:
 
 def _texts(query: Object) -> dict[str, str]:
     """Return the page's texts by name; raises InputError."""
-    files = query.get("files")
-    if not isinstance(files, dict):
-        raise InputError.of("files: is required")
-    texts = {name: text for name, text in files.items() if isinstance(text, str)}
-    if len(texts) != len(files):
-        raise InputError.of("files: must be texts")
+    files, texts = query.get("files"), manifests.texts_at(query, "files")
+    if not isinstance(files, dict) or files.keys() != texts.keys():
+        raise InputError.of("files: must be texts by name")
     return texts

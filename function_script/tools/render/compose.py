@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from function_script.engines import leftovers
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object, Value
@@ -169,6 +170,8 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
     if not xrs.is_object_name(object_name, manifests.group(api_version), kind):
         message = f'cannot compose resource "{name}": invalid metadata.name "{object_name}"'
         hint = "it must be an RFC 1123 subdomain: lower case letters, digits, - and ."
+        if leftover := leftovers.of_value(object_name):
+            hint = leftover.hint
         path = ("metadata", "name")
         raise ComposeError(name, path, Diagnostic(message=message, hint=hint))
 

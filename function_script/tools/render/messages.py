@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from google.protobuf.struct_pb2 import Struct
@@ -14,6 +15,12 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import manifests
+
+with suppress(ImportError):
+    # Where protobuf is compiled, it reads 33 nested objects at most; a CRD's schema has about 40.
+    from google._upb import _message
+
+    _message.SetAllowOversizeProtos(True)  # noqa: FBT003 - it has no name
 
 # The lifetime of a response that names none, in the SDKs of functions.
 _TTL_SECONDS: Final = 60
@@ -71,8 +78,7 @@ def make_start(context: Object, desired: fnv1.State) -> fnv1.RunFunctionResponse
 def sign(request: fnv1.RunFunctionRequest) -> None:
     """Set ``meta``: the tag is a hash of everything else, as in Crossplane."""
     # Maps of protobuf have no order of their own, and equal requests need equal tags.
-    tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
-    request.meta.tag = tag
+    request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
     request.meta.capabilities.extend(CAPABILITIES)
 
 

@@ -16,7 +16,7 @@ import function_script
 from function_script.cli import terminal
 
 COMMANDS = Path(function_script.__file__).parent / "cli"
-HOSTILE = "a\x1b]0;title\x07\x9b31m\u202eb\x7f\ud800"
+HOSTILE = "a\x1b]0;title\x07\x9b31m\u2028\u202eb\x7f\ud800"
 
 
 def test_command_prints_by_one_function() -> None:
@@ -33,7 +33,7 @@ def test_command_prints_by_one_function() -> None:
 def test_escaped_text_controls_nothing(text: str) -> None:
     """It can be written as UTF-8, and JSON in it keeps its value."""
     escaped = terminal.escape(text)
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", escaped)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", escaped)
     assert escaped.encode().decode() == escaped
     assert json.loads(terminal.escape(json.dumps(text, ensure_ascii=False))) == text
 
@@ -59,7 +59,7 @@ def test_text_cannot_command_a_ci_system(text: str, capsys: pytest.CaptureFixtur
 def test_our_own_colours_stay(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing else of the text stays as it is."""
     terminal.echo_coloured(f"\x1b[1;31m{HOSTILE}\x1b[0m\x1b[2J")
-    escaped = "a\\u001b]0;title\\u0007\\u009b31m\\u202eb\\u007f\\ud800"
+    escaped = "a\\u001b]0;title\\u0007\\u009b31m\\u2028\\u202eb\\u007f\\ud800"
     assert capsys.readouterr().out == f"\x1b[1;31m{escaped}\x1b[0m\\u001b[2J\n"
 
 

@@ -35,6 +35,14 @@ INVALID = {
         jinja(POD.replace("metadata", "metadta")),
         f'metadta.annotations["{NAME_KEY}"]: this names no composed resource',
     ),
+    "misspelt annotations": (
+        jinja(POD.replace("annotations", "annotation")),
+        f'metadata.annotation["{NAME_KEY}"]: this names no composed resource',
+    ),
+    "annotations in the line of their key": (
+        jinja(POD.replace('annotations": {"', "annotations:").replace('"a"}', '"a"')),
+        "begin a line behind `annotations:`",
+    ),
     "a name twice on one line": (jinja(2 * POD), 'resource name "a" is used twice'),
     "unknown field": (
         returning({"desird": {}}),

@@ -66,6 +66,15 @@ ERRORS = [
         "-}} takes away the line break behind it: write }}",
     ),
     ("go", "  a: 1\n  {{- /* c */ -}}\n  b: 1", "8:15", "write }}"),
+    (
+        "go",
+        "  k:\n  {{- toYaml .params.map | indent 4 }}",
+        "8:7",
+        "{{ toYaml .params.map | nindent 4",
+    ),
+    ("go", "  k:\n    {{ toYaml .params.map }}\n\n  # c\n  b: 1", "8:8", ".params.map | nindent 4"),
+    ("go", "  a.yaml: {{ toYaml .params.map }}", "7:14", "write {{ toYaml .params.map | quote }}"),
+    ("go", "  a: 1\n    {{ if true }}{{ end -}}\n  b:\n  - c", "8:25", "write }}"),
     ("jinja", "  k: |\n    {% if true %}a{% endif %}", "8:5", "write {%+"),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
     (
@@ -93,6 +102,9 @@ UNCERTAIN = [
     ("go", "  {{- if .params }}\n  a: b: c\n  {{- end }}", "takes away"),
     ("go", "  {{- if .params }}\n  a: [\n  {{- end }}", "takes away"),
     ("go", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("go", '  k:\n  {{- "a: b: c" | nindent 4 }}', "quote a value"),
+    ("go", "  a.yaml: {{ toYaml .params.map }}", "nindent"),
+    ("go", '  {{ template "t" }}\n  c: 1{{ define "t" }}a: 1\nb: 2{{ end }}', "same column"),
     ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
 ]
 

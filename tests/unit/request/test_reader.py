@@ -11,6 +11,7 @@ def test_paths_quote_what_is_no_plain_word() -> None:
     """A path can be read back: keys with dots or blanks are quoted."""
     assert child("a", "b-c") == "a.b-c"
     assert child("a", "b.c/d") == 'a["b.c/d"]'
+    assert child("a", 'b"\nc') == r'a["b\"\nc"]'
 
 
 def test_problem_is_kept_with_its_path() -> None:

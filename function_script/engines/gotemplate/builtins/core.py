@@ -192,7 +192,7 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
     if key is None or key is values.MISSING:
         raise CallError("cannot index slice/array with nil")
     if isinstance(key, bool) or not isinstance(key, int):
-        code = Code.KEY_OF_LIST if isinstance(key, str) else None
+        code = Code.KEY_OF_LIST if isinstance(key, str) and isinstance(item, list) else None
         raise CallError(f"cannot index slice/array with type {values.go_type(key)}", code)
     data = values.to_bytes(item) if isinstance(item, str) else item
     if not 0 <= key < len(data):

@@ -420,7 +420,7 @@ class _Parser:
         names = self.field_names()
         if isinstance(term, _VALUES):
             text = f"unexpected . after term {quote(nodes.to_source(term))}"
-            raise ParseError(text, self.ahead)
+            raise ParseError(text, position)
         return nodes.Chain(position, term, tuple(names))
 
     def variable(self) -> nodes.Variable:

@@ -58,6 +58,8 @@ def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[st
 
 def _entry_names(node: ast.Dict) -> set[str] | None:
     """Return the keys of entries, and not those of a container's resources, such as limits."""
+    if {"limits", "requests"}.issuperset(map(syntax.text_of, node.keys)):
+        return set()
     keys = []
     for key, value in zip(node.keys, node.values, strict=True):
         fields = syntax.fields_of(value).keys() if isinstance(value, ast.Dict) else ()

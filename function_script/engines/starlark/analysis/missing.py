@@ -23,7 +23,7 @@ _REQUEST: Final = "the request"
 
 
 class MissingKey(NamedTuple):
-    """A key that a part of the request lacks; ``is_suggestion``: the advice names the key meant.
+    """A key that a part of the request lacks; ``is_final``: no other advice fits.
 
     ``is_null``: the key is there, and its value is null. ``waiting`` is how a resource waits for
     the value; "" where nothing can.
@@ -32,7 +32,7 @@ class MissingKey(NamedTuple):
     parent: str
     key: str
     advice: str
-    is_suggestion: bool = False
+    is_final: bool = False
     is_null: bool = False
     waiting: str = ""
 
@@ -88,7 +88,7 @@ def find_missing_key(
         absent = _walk(path, key, request) if path else None
         if path is None or absent is None:
             continue
-        if absent.is_suggestion or not absent.parent.startswith(missing_values.OBSERVED):
+        if absent.is_final or not absent.parent.startswith(missing_values.OBSERVED):
             return absent
         names = composed.find_names(parsed.values())
         name = str(path[missing_values.OBSERVED.count(".") + 1])
@@ -166,14 +166,16 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
     if key in keys:
         return MissingKey(parent, key, "", is_null=True)
     if key == "resource" and parent.endswith(".resource"):
-        return MissingKey(parent, key, ": it is the resource itself", is_suggestion=True)
+        return MissingKey(parent, key, ": it is the resource itself", is_final=True)
     if missing_values.is_below_resource(key, keys):
         advice = f': the object is below it, ["resource"]["{key}"]'
-        return MissingKey(parent, key, advice, is_suggestion=True)
+        return MissingKey(parent, key, advice, is_final=True)
     if parent == _REQUEST and (meant := field_names.advise_root(key, None)):
-        return MissingKey(parent, key, f": {meant}", is_suggestion=True)
+        return MissingKey(parent, key, f": {meant}", is_final=True)
     near = spelling.nearest(key, keys)
     if near:
-        return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
+        return MissingKey(parent, key, f', did you mean "{near}"?', is_final=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
-    return MissingKey(parent, key, others)
+    # These parts have the same keys in every request.
+    is_final = parent in {_REQUEST, "observed", "desired"}
+    return MissingKey(parent, key, others, is_final=is_final)

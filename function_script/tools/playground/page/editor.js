@@ -1,6 +1,6 @@
 // A text area with line numbers, colours and marks: the colours lie below, the text area is transparent.
 
-import { highlight, regionAt } from "./highlight.js";
+import { highlight, regionAt, visible } from "./highlight.js";
 import { History } from "./history.js";
 import { indentAfter, indentLines, toNextStop, unindentLines, unitOf } from "./indent.js";
 
@@ -114,16 +114,17 @@ export class Editor {
     return band;
   }
 
+  /** A mark has the text of its line, unseen: tabs and wide characters have their own widths. */
   mark(problem, lines) {
-    const line = lines[problem.line - 1] ?? "";
-    const indent = line.length - line.trimStart().length;
-    const column = problem.column ?? indent + 1;
-    const width = problem.column ? problem.width || 1 : Math.max(1, line.length - indent);
+    const characters = [...(lines[problem.line - 1] ?? "")];
+    const start = problem.column ? problem.column - 1 : Math.max(0, characters.findIndex((character) => character.trim()));
+    const end = problem.column ? start + (problem.width || 1) : characters.length;
     const mark = document.createElement("i");
+    const under = document.createElement("u");
     mark.className = problem.severity;
     mark.style.top = `calc(${problem.line - 1}em * var(--line))`;
-    mark.style.left = `${column - 1}ch`;
-    mark.style.width = `${width}ch`;
+    under.textContent = characters.slice(start, end).join("") || " ";
+    mark.append(characters.slice(0, start).join(""), under);
     return mark;
   }
 
@@ -134,7 +135,7 @@ export class Editor {
     this.hover.hidden = !here.length;
     if (!here.length) return;
     const text = ({ message, hint, rule }) => `${message}${rule ? ` (${rule})` : ""}${hint ? `\nHint: ${hint}` : ""}`;
-    this.hover.textContent = here.map(text).join("\n\n");
+    this.hover.textContent = visible(here.map(text).join("\n\n"));
     const below = this.marks.getBoundingClientRect().top + line * this.lineHeight() + 4;
     const isLow = below + this.hover.offsetHeight > innerHeight;
     this.hover.style.top = `${isLow ? below - this.lineHeight() - this.hover.offsetHeight - 8 : below}px`;

@@ -1,6 +1,8 @@
 // The resource graph as SVG: the XR, and its resources beside it in a column, or below it in as many
 // columns as there is room for.
 
+import { visible } from "./highlight.js";
+
 const ROOMY = { width: 210, height: 46, gap: 14, edges: 62, characters: 27 };
 const COMPACT = { width: 150, height: 38, gap: 8, edges: 44, characters: 20 };
 const MOST_ROOMY = 40;
@@ -14,7 +16,7 @@ export const WORDS = { ready: "ready", unready: "not ready yet", waiting: "waiti
 function element(name, attributes, ...children) {
   const svg = document.createElementNS(SPACE, name);
   for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
-  svg.append(...children);
+  svg.append(...children.map(visible));
   return svg;
 }
 

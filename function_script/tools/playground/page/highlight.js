@@ -3,6 +3,11 @@
 import { LANGUAGES } from "./languages.js";
 
 const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
+// They show nothing, or show what follows in another order.
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+const asNumber = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** A text with its control characters as JSON writes them; an element as it is. */
+export const visible = (child) => (typeof child === "string" ? child.replace(CONTROL, asNumber) : child);
 const span = (kind, text) => (text ? `<span class="${kind}">${escape(text)}</span>` : "");
 
 const SCRIPT =
@@ -23,7 +28,7 @@ function script(line) {
 }
 
 function value(text) {
-  const match = /^(\s*)("(?:\\.|[^"])*"|'[^']*'|[^#]*?)(\s+#.*)?$/.exec(text);
+  const match = /^(\s*)("(?:\\.|[^"\\])*"|'[^']*'|[^#]*?)(\s+#.*)?$/.exec(text);
   if (!match) return escape(text);
   const [, before, body, comment] = match;
   const kind = /^["']/.test(body) ? "s" : /^(-?\d+(\.\d+)?(e[-+]?\d+)?|true|false|null|~)$/.test(body) ? "n" : "";

@@ -1,12 +1,12 @@
 // What a rendering looks like: resources, changes, graph, events, problems.
 
 import { draw, WORDS } from "./graph.js";
-import { highlight } from "./highlight.js";
+import { highlight, visible } from "./highlight.js";
 import { comparison } from "./notices.js";
 
 export function make(name, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(name), attributes);
-  element.append(...children);
+  element.append(...children.map(visible));
   return element;
 }
 

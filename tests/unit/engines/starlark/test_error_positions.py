@@ -60,3 +60,22 @@ def test_inlining_looks_into_calls_only() -> None:
 
     program = programs.script(SMALL + "def main(req): return req['name']")
     assert interpreter.correct_position(FAILURE, program, run) == FAILURE
+
+
+def test_panic_of_the_decoder_has_the_place_of_the_call() -> None:
+    helper = "def read(x):\n    return json.decode(x)\n\n"
+    script = programs.script(f'{helper}def main(req):\n    return read("[1e999]")\n')
+    problem = programs.problem(starlark, script)
+    assert str(problem.span) == "script:2:12"
+    assert problem.message.startswith("cannot call json.decode: ")
+
+
+def test_other_panic_stays_one() -> None:
+    with pytest.raises(BaseException, match="Unrepresentable"):
+        place('def main(req):\n    read = json.decode\n    return read("1e999")\n')
+
+
+def test_place_is_the_called_name_and_not_its_like() -> None:
+    call = 'rsp.condition("A", False, "x y z a", str(condition))'
+    text = f"def main(req):\n    rsp, condition = response(), 1\n    {call}\n    return rsp\n"
+    assert place(text) == "script:3:31"

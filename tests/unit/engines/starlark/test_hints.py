@@ -28,19 +28,58 @@ CASES = (
     ("x = 1\n@y\ndef f():\n    pass", "no decorators"),
     ("é = 1", "names are ASCII"),
     ("return 2 ** 3", "there is no power"),
+    ("return 2 // default is two", "comments begin with #"),
+    ("<!-- no comment -->\n    return {}", "comments begin with #"),
+    ("return {'a': 1 // the first one\n    }", "comments begin with #"),
+    ("x = 2 // the team's default", "comments begin with #"),
+    ("for k, v := range req {\n        pass", "write `for key, value in dict.items():`"),
+    ("if req:\n    # nothing\n    return {}", "an empty one is `pass`"),
+    ("return req['observed']['vpc']['x']", 'observed has no "vpc", but composite, resources'),
+    ("return req['composite']['spec']", 'write req["observed"]["composite"]'),
+    ("return req['spec1']", 'the request has no "spec1", but'),
+    ("return get_observed({}, 'a')", "the first argument is the request"),
+    ("x = ()\n    x.append(1)", "a tuple does not change"),
+    ("return '{} of {}' % (1, 2)", "a text has one %s for each value"),
+    ("return '100% of %d' % 1", "a percent sign is written %%"),
+    ("return '%.1f' % 1", "neither a width nor a precision"),
+    ("return '%v' % 1", "write %s"),
+    ("return {'output': {'a'.lower: 1}}", "call it, with parentheses"),
+    ("rsp = response()\n    rsp['conditions'] = []", "write rsp.condition(type"),
+    ("rsp = response()\n    rsp['db'] = {}", 'write rsp.resource("db", {...})'),
+    ("rsp = response()\n    rsp.warning('a', reason = 'not_found')", 'write "NotFound"'),
+    ("rsp = response()\n    rsp.warning('Gone', 'it is gone')", "first, the reason second"),
+    ("return connection_secret({'a': None})", "leave the key out until it has a value"),
+    ("return connection_secret({'a': 1})", "make it a text"),
+    ("s = struct(a = 1)\n    s.a = 2", "another one with struct(...)"),
+    ("for a of req:\n        pass", "write `in`"),
+    ("return [a for a, b req.items()]", "`in` is missing before it"),
+    ("return 1 if req = 2 else 3", "compare with `==`"),
+    ("return {k = v for k, v in req.items()}", "write `:`"),
+    ("return [a if a for a in req]", "a filter comes last"),
+    ("return 5 \u2013 3", "write -"),
+    ("return req.xr.metadata", "write get_xr(req)"),
+    ("return get_annotation(req, 'a')", "write get_xr(req), or"),
+    ("f = lambda x: y = x", "a lambda has one expression"),
+    ("return ('the team's network', '')", "a quote inside of a text is written \\'"),
+    ('x = """a\n    return x', 'close the text with """'),
+    ("return ', '.join([{}])", "str(item) of a number, or a field of a dict"),
+    (
+        "rsp = response()\n    rsp.resource('a', {}, depends_on = [len])\n    return rsp",
+        "in quotes",
+    ),
     ('return {"a" "b"}', "a colon is missing"),
     ('x = "a",\n    return "b" + x', "the comma behind its value makes a tuple"),
     ("return {**req}", "merge dicts with `a | b`"),
     ("return [*req]", "join lists with `a + b`"),
     ("if (x := 1):\n        pass", "on a line of its own"),
     ("if req:\n    pass", "indent the lines of a block"),
-    ("return req.get('a').get('b')", "where it may be missing, use get"),
+    ("return req.get('a').get('b')", 'the request has no "a", but'),
     ("return None.x", "where it may be missing, use get"),
     ("req.append(1)", "value[key] = ..."),
     ("return [].name", "take one item of the list"),
     ("return None['a']", "where it may be missing, use get"),
     ("return 'a' in None", "where it may be missing, use get"),
-    ("return len(req.get('a'))", "takes a default"),
+    ("return len(req.get('a'))", 'the request has no "a", but'),
     ("req.a = 1", "set with brackets"),
     ("return {}['a']", "where it may be missing, use get"),
     ("return x\n    x = 1", "give x a value before this line"),
@@ -84,13 +123,24 @@ CASES = (
 
 
 def _hint(line: str) -> str:
-    script = programs.script(f"def main(req):\n    {line}\n")
+    text = line if "def main" in line else f"def main(req):\n    {line}"
+    script = programs.script(f"{text}\n")
     observed = {"composite": {"resource": {"spec": {"count": 1, "null": None}}}, "resources": {}}
     return programs.problem(starlark, script, programs.scope(observed=observed)).hint or ""
 
 
 @pytest.mark.parametrize(
-    "line", ["x = 'a'\n    return x.get('b')", "x = {'a': None}\n    return x['a'] + 1"]
+    "line",
+    [
+        "x = 'a'\n    return x.get('b')",
+        "x = {'a': None}\n    return x['a'] + 1",
+        "x = get_xr(req, 'spec.count')\n    return range(str(x))",
+        "return sorted(None)",
+        "return {'output': {None: 1}}",
+        "rsp = response()\n    rsp.event('a', 'B', 'XR')",
+        'return ("say "hello" now", "")',
+        "rsp = response()\n    rsp.results.append({})",
+    ],
 )
 def test_origin_of_a_value_is_not_guessed(line: str) -> None:
     assert _hint(line) == ""
@@ -105,6 +155,10 @@ MAINS = (
     ("def main(): return {}", "one argument", "write `def main(req):`"),
     ("def setup(req): pass", "must define main(req)", "begin with `def main(req):` and return a"),
     ("def compose(req, rsp): pass", "must define main(req)", "write `def main(req):`"),
+    ("def main(): return get_xr(req)", "is not defined", "argument of main, `def main(req):`"),
+    ("def main(a): return get_xr(req)", "is not defined", "argument of main, `def main(req):`"),
+    ("def a(): pass\ndef main(req): return a()", "not NoneType", "or what response() gives"),
+    ("def main(req): return req.get('a')", "not NoneType", "or what response() gives"),
     ("def main(req, rsp): return rsp", "one argument", "and begin with `rsp = response()`"),
     ("def main(req: dict[str, int]): return {}", "not of the type that main declares", "def main"),
     ("def main(req) -> dict: return response()", "of type struct is returned", "leave the decla"),
@@ -112,6 +166,8 @@ MAINS = (
     ("def main(req): return response(), []", "a dict, not tuple", "or what response() gives"),
     ("def main(req): return struct(a = 1).b", "of type struct has no attribute", None),
     ("def main(req): x: Response = response()", 'name "Response" is not defined', None),
+    ("def main(req) -> Response: return {}", 'name "Response" is not defined', None),
+    ("def a(x: list[int]): pass\ndef main(req): a(['b'])", 'annotation "list[int]"', None),
     ("def main(req): x = req['a']++", "unexpected new line", None),
     ('load("lib.star", "a")', "the input has no modules", "the field modules of the input"),
 )

@@ -60,6 +60,7 @@ ERRORS = (
     ('"{} {}".format(1)', "format", {}),
     ("def f():\n  a, b = [1]\nf()", "unpack", {}),
     ("def f(): (1,)[0] = 2\nf()", "frozen", {}),
+    ("def f():\n  s = struct(a = 1)\n  s.a = 2\nf()", "struct", {}),
     ("def f():\n  x = {1: 2}\n  for k in x: x[2] = 3\nf()", "changed", {}),
     ("1 // 0", "zero", {}),
     ("def f():\n  return x\n  x = 1\nf()", "local", {"name": "x"}),

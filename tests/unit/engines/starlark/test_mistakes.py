@@ -22,6 +22,7 @@ MISTAKES = (
     ('return len(req) > "1"', 'len(req) > "1"', "cannot compare", "int(text)"),
     ("rsp = response()\n    fill(rsp)", "def main", "returns nothing", "`return rsp`"),
     ("rsp = response()\n    rsp.ready(True)\n    return response()", "rsp", "filled", "return rsp"),
+    ('name = len(req)\n    return {"a": "{{ name }}"}', '"{{ name }}"', "a text here", "the value"),
     ("return type(req) == dict", "dict\n", "always false", '== "dict"'),
 )
 # Lines that look alike, and that are right or that only a run knows.
@@ -129,3 +130,11 @@ UNCERTAIN = (
 def test_call_that_may_be_right_is_left_alone(lines: str) -> None:
     program = programs.script(f"def main(req):\n    {lines}\n")
     assert not [problem.message for problem in LINT.find_failures(program)]
+
+
+def test_container_resources_are_no_composed_names() -> None:
+    container = '{"resources": {"requests": req, "limits": {"cpu": "1"}}}'
+    resources = f'{{"a": {{"resource": {container}}}}}'
+    script = f'def main(req):\n    return {{"desired": {{"resources": {resources}}}}}\n'
+    program = programs.script(script)
+    assert LINT.find_composed_names(program) == {"a"}

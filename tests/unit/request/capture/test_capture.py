@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from google._upb import _message
 from support import builders
 from support.commands import Run
 from support.secret_places import (
@@ -231,6 +232,24 @@ def test_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> 
     observed = {"composite": {"resource": marked}, "resources": {"a": other}}
     data = builders.request(observed=observed).SerializeToString()
     assert capture.is_requested(data) is is_requested
+
+
+def test_xr_of_any_depth_asks_for_a_capture() -> None:
+    """Protobuf reads 33 nested objects, and a server does not lift this limit: it says so."""
+    xr: Object = {**builders.XR, "metadata": {"annotations": {capture.ANNOTATION: "true"}}}
+    message = builders.request(observed={"composite": {"resource": xr}})
+    spec = message.observed.composite.resource.fields["spec"].struct_value
+    for _ in range(60):
+        spec = spec.fields["a"].struct_value
+        spec.SetInParent()
+    data = message.SerializeToString()
+    _message.SetAllowOversizeProtos(False)  # noqa: FBT003 - it has no name
+    try:
+        assert capture.is_requested(data)
+        with pytest.raises(InputError, match="cannot capture the request: "):
+            capture.to_case(data, b"")
+    finally:
+        _message.SetAllowOversizeProtos(True)  # noqa: FBT003 - it has no name
 
 
 def test_run_captures(tmp_path: Path, run: Run) -> None:

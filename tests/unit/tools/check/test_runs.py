@@ -15,6 +15,7 @@ from support import one_step
 from support.check_helpers import pointed_at
 from support.commands import Run
 
+from function_script.documents.stream import read_value
 from function_script.sandbox.pool import Pool
 from function_script.tools.check import checker, runs
 from function_script.tools.check.report import Report, render_text
@@ -762,14 +763,18 @@ def test_output_of_render_is_no_xr_at_hand(spec: str, tmp_path: Path, pool: Pool
     assert _check(file, pool).findings == []
 
 
+@pytest.mark.parametrize("is_json", [False, True], ids=["yaml", "json"])
 @pytest.mark.parametrize(("field", "rules"), [("szie", ["doubtful"]), ("sizes", []), ("is", [])])
 def test_misspelt_field_of_an_xr_without_an_xrd_is_a_finding(
-    field: str, rules: list[str], tmp_path: Path, pool: Pool
+    field: str, rules: list[str], is_json: bool, tmp_path: Path, pool: Pool
 ) -> None:
     """A plural may be another field."""
     file = _place(tmp_path, _STARLARK, _script(_config(f'get_xr(req, "spec.{field}", "a")')))
     (tmp_path / "xrd.yaml").unlink()
-    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{size: red}}\n")
+    text = f"{one_step.XR}spec: {{size: red}}\n"
+    if is_json:
+        text = json.dumps(read_value(text), separators=(",", ":"))
+    (tmp_path / "xr.yaml").write_text(text)
     assert [each.rule for each in _check(file, pool).findings] == rules
 
 

@@ -1,10 +1,11 @@
 """Plans of edits that a server-side apply treats in a way of its own."""
 
 import base64
+import json
 from typing import cast
 
 import pytest
-from support.plans import CROSSPLANE, HEAD, Plan, applied, buckets, crd, list_fields, xr
+from support.plans import CROSSPLANE, HEAD, XRD, Plan, applied, buckets, crd, list_fields, xr
 
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
@@ -218,6 +219,18 @@ def test_object_that_its_schema_does_not_allow_is_refused(
     row = plan_edit(plan, BUCKET, spec(before, after), crd())
     assert row["verdict"] == ("invalid" if reason else "planned")
     assert reason in str(row["reason"])
+
+
+def test_object_that_was_refused_before_is_refused_with_another_value(plan: Plan) -> None:
+    """It is not there, as a dump of the whole cluster shows."""
+    bodies = spec({"colour": "red"}, {"colour": "blue"})
+    plan.write("composition.yaml", *(to_composition(BUCKET, body) for body in bodies))
+    definition = crd()
+    manifests.object_at(definition, "spec")["scope"] = "Cluster"
+    items = [XRD, xr(count=1), definition]
+    dump = json.dumps({"apiVersion": "v1", "kind": "List", "unread": {}, "items": items})
+    text = plan.of_dump(dump, "--before", "old").out
+    assert 'refused: Bucket: unknown field "spec.colour"' in text
 
 
 def test_version_that_the_definition_of_a_kind_lacks_is_refused(plan: Plan) -> None:

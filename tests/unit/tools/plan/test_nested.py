@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, CROSSPLANE, OUTER, XRD, Plan, applied, nested, xr
+from support.plans import COMPOSITION, CROSSPLANE, OUTER, XRD, Plan, applied, buckets, nested, xr
 
 from function_script.request.values import Object
 
@@ -29,6 +29,16 @@ def with_status() -> Object:
     text = json.dumps(XRD).replace('"spec": {"type":', f'"status": {status}, "spec": {{"type":')
     definition: Object = json.loads(text)
     return definition
+
+
+def test_default_that_the_status_gets_is_a_change(plan: Plan) -> None:
+    level = '"level": {"type": "integer"'
+    text = json.dumps(with_status()).replace(level, f'{level}, "default": 3')
+    (plan.directory / "new" / "xrd.yaml").write_text(text)
+    live = [xr(), *buckets(), with_status()]
+    assert "status.level: absent becomes 3\n" in plan(*live)
+    live[0]["status"] = {"level": 2}
+    assert "Plan: 0 to add, 0 to change, 0 to destroy.\n" in plan(*live)
 
 
 @pytest.mark.parametrize("place", ["dump", "new"])

@@ -1,5 +1,7 @@
 """Plans of XRs that depend on what the change makes of other XRs."""
 
+import json
+
 import pytest
 import yaml
 from support.plans import COMPOSITION, Plan, buckets, xr
@@ -130,6 +132,23 @@ def test_xr_that_requires_what_the_change_of_other_compositions_edits_is_unknown
     assert reason is None or f"unknown: {reason}" in text, text
 
 
+def test_credentials_that_the_change_of_another_xr_edits_make_an_xr_unknown(plan: Plan) -> None:
+    secret: Object = {"apiVersion": "v1", "kind": "Secret"}
+    places = [{"namespace": "default", "name": f"demo-{number}"} for number in range(2)]
+    live = [
+        {**each, **secret, "metadata": {**each["metadata"], **place}}
+        for each, place in zip(buckets(), places, strict=True)
+    ]
+    before = COMPOSITION.replace("s3.example.org/v1", "v1").replace("kind: Bucket", "kind: Secret")
+    plan.change(("range(spec.count)", "range(spec.count - 1)"), before=before)
+    step = f"    credentials: [{{name: a, source: Secret, secretRef: {json.dumps(places[1])}}}]\n"
+    composition = COMPOSITION.replace("name: buckets", "name: others")
+    composition = composition.replace("    input:\n", f"{step}    input:\n")
+    outer = xr(resourceRefs=[{**secret, **place} for place in places])
+    text = plan(outer, *live, *reader(), yaml.safe_load(composition))
+    assert 'unknown: a step requires Secret "demo-1", which the change of another XR' in text
+
+
 def test_object_without_a_name_that_another_xr_adds_may_be_required(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(spec.count + 1)"))
     text = plan(xr(), *buckets(), *reader(), yaml.safe_load(require(BUCKET)))
@@ -153,9 +172,14 @@ def test_object_in_use_goes_with_its_usage_alone(plan: Plan) -> None:
     key = "crossplane.io/composition-resource-name"
     usage["metadata"] |= {"annotations": {key: "u"}}
     references = [{**each, "name": each["metadata"]["name"]} for each in (*live, usage)]
-    for after, verdict in ((COMPOSITION, "planned"), (COMPOSITION + USAGE, "invalid")):
+    others = {**usage, "metadata": {"name": "of-somebody-else"}}
+    for after, more, verdict in (
+        (COMPOSITION, (), "planned"),
+        (COMPOSITION, (others,), "invalid"),
+        (COMPOSITION + USAGE, (), "invalid"),
+    ):
         fewer = after.replace("range(spec.count)", "range(1)")
         plan.write("composition.yaml", COMPOSITION + USAGE, fewer)
-        (row,) = plan.find_rows(xr(resourceRefs=references), *live, usage)
+        (row,) = plan.find_rows(xr(resourceRefs=references), *live, usage, *more)
         assert row["verdict"] == verdict, row
     assert row["reason"] == 'Bucket "demo-1" is in use: a Usage refuses its deletion'

@@ -444,3 +444,20 @@ def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path, run: Ru
 def test_step_may_be_skipped(tmp_path: Path, run: Run) -> None:
     text = run(*RENDER, example(tmp_path, STEP + SCRIPT + REMOTE), SKIP).out
     assert text == run(*RENDER, example(tmp_path)).out
+
+
+def test_objects_are_as_deep_as_the_schema_of_a_crd(tmp_path: Path, run: Run) -> None:
+    deep = '{"properties": ' * 60 + "{}" + "}" * 60
+    known = """{"apiVersion": "v1", "kind": "Custom", "metadata": {"name": "a", "annotations":
+        {"crossplane.io/composition-resource-name": "thing"}}, "spec": %s}"""
+    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {deep}\n")
+    (tmp_path / "observed.yaml").write_text(known % deep)
+    program = """\
+        def main(req):
+            rsp = response()
+            rsp.resource("thing", {"apiVersion": "v1", "kind": "A", "spec": get_xr(req, "spec")})
+            return rsp
+        """
+    text = one_step.composition("StarlarkScript", program, field="script")
+    (tmp_path / "composition.yaml").write_text(text)
+    assert run(*RENDER, tmp_path).out.count("properties:") == 2 * 60

@@ -33,6 +33,7 @@ PROBLEMS = {
         'a: Unsupported value: "xl": supported values: "s", "m"',
     ),
     "required": (obj() | {"required": ["b"]}, {}, "a.b: Required value"),
+    "required-without-quotes": (obj() | {"required": [True]}, {}, "a.true: Required value"),
     "minimum": (
         {"type": "integer", "minimum": 1},
         0,
