@@ -251,13 +251,9 @@ def complete(xr: Object, xrd: Object) -> Object:
     api_version, kind = objects.api_version_and_kind(xr)
     schema = xrds.find_schema(xrd, api_version, kind)
     if schema is None:
-        versions = {each: "" for each, *_ in xrds.to_schemas(xrd)}
-        raise XrError.of(
-            f'cannot apply defaults of XRD "{manifests.name(xrd)}": '
-            f"it has no version {api_version}",
-            field="apiVersion",
-            hint=f"it has {', '.join(versions)}",
-        )
+        versions = ", ".join(dict.fromkeys(each for each, *_ in xrds.to_schemas(xrd)))
+        reason = f'cannot apply defaults of XRD "{manifests.name(xrd)}": it has no version '
+        raise XrError.of(reason + api_version, field="apiVersion", hint=f"it has {versions}")
     return structural_schema.complete(xr, schema)
 
 
