@@ -272,7 +272,9 @@ def _reject_nameless(
 
 def _find_holder(document: Object, key: str) -> str:
     """Return what has the annotation of a name in place of the annotations; "" if nothing has."""
-    for holder in ("metadata", "metadata.labels", *(f"{each}.annotations" for each in document)):
+    metadata = document.get("metadata")
+    below = [f"metadata.{each}" for each in metadata] if isinstance(metadata, dict) else []
+    for holder in ("metadata", *below, *(f"{each}.annotations" for each in document)):
         if objects.find_path(document, [*holder.split("."), key]) is not None:
             return holder
     return ""

@@ -48,9 +48,9 @@ _PROGRAM: Final = re.compile(
     r"\s*(?P<key>script|inline|[\w./-]+\.(?:star|j2|gotmpl|tpl)):(?: *$| +(?![|>\"'&*])\S)"
 )
 _KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
-_ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
+_ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w./:-]*(?: |$))")
 _KEY_WITHOUT_COLON: Final = re.compile(
-    r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?=[\w./-]+$)"
+    r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=| +[|>]))) *=* +(?=(?:[\w./-]+|[|>]-?)$)"
 )
 _MISSING_SIGNS: Final = (
     (_KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
@@ -60,6 +60,9 @@ _MISSING_SIGNS: Final = (
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
+# Several texts in quotes, and what begins a list, a map or a block: not one text.
+_TEXTS: Final = re.compile(r"[\"'] *, *[\"']")
+_COLLECTION: Final = re.compile(r"[-?] |[\[{|>\"']")
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
 # A brace behind a text in quotes, as of `{{ value }}}`.
 _LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
@@ -166,7 +169,8 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     goes_on = after is not None and _indentation(lines[after]) >= depth
     block = "\n".join(lines[header + 1 : end])
     is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
-    if not is_template and (not goes_on or _KEY.match(lines[end])):
+    is_key = _KEY.match(lines[end]) or lines[end].endswith((" |", " >", " |-", " >-"))
+    if not is_template and (not goes_on or is_key):
         return None
     column = _indentation(lines[end])
     if lines[end][column] == "\t":
@@ -317,9 +321,15 @@ def _corrections(
             yield _Correction(each, "---", "write --- at the margin, where a document begins")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
+    above = next((each for each in reversed(lines[:number]) if each.strip()), "")
+    if not all(_KEY.match(each) or each.lstrip().startswith("- ") for each in (line, above)):
+        # Any other line would become a part of the value above it, or is itself the mistake.
+        return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
+    hint = "check the indentation: siblings begin in the same column"
+    if "'-' indicator" in message:
+        hint = "check the dashes and the indentation: the fields of an item begin in one column"
     for width in [*columns][:_MAX_COLUMNS]:
-        hint = "check the indentation: siblings begin in the same column"
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
 
 
@@ -344,8 +354,10 @@ def _value_corrections(
         hint = 'quote a value that begins with "*" or "&"'
     elif "while parsing a quoted scalar" in message:
         hint = r"in double quotes \ begins an escape: write \\"
-    elif value[0] in "\"'":
+    elif value[0] in "\"'" and not _TEXTS.search(value):
         hint = "a text ends at its second quote: put one pair of quotes around all of it"
+    elif ": " in value and not _COLLECTION.match(value):
+        hint = 'quote a value that holds ": "'
     else:
-        hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
+        return
     yield _Correction(number, match["key"] + json.dumps(value), hint)

@@ -104,14 +104,14 @@ class TextOrigin:
         if isinstance(error, DuplicateKeyError) and error.column and span is not None:
             first = (first_line + error.first[0], error.first[1] + 1)
             if self._rendering.is_repeated(first, (line, error.column + 1)):
-                reason = span, "this text wrote both: in a loop, an item of a list begins with `- `"
+                reason = span, "this text wrote both: a loop or a macro writes it again"
         # A text that was printed, such as nginx:1.27, lacks no blank.
         printed, value = self._rendering.find_printed_line(line)
         key = printed.partition(":")[0]
         # An object begins with such a key. A value that has it farther below is a text, such as a
         # whole request.
         is_inside = key in {"apiVersion", "kind"} and not value.startswith(key)
-        is_text = lacks_sign(printed) or is_inside
+        is_text = lacks_sign(printed) or is_inside or self._rendering.is_joined(line)
         span, hint = reason or (span, None if is_text else error.hint)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)

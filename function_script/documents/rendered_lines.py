@@ -152,16 +152,25 @@ class Rendering:
         return piece.locate(piece.start + start, min(width, len(piece.text) - start))
 
     def is_repeated(self, first: tuple[int, int], second: tuple[int, int]) -> bool:
-        """Report whether one text of the template wrote two positions, both from 1: in a loop."""
+        """Report whether a part of the template wrote two positions, both from 1: in a loop."""
+        offsets = [self._offset(line) + column - 1 for line, column in (first, second)]
         span = self.find_span(*second, 1)
-        is_text = self.find_expression(self._offset(second[0]) + second[1] - 1) is None
-        return is_text and span is not None and self.find_span(*first, 1) == span
+        is_one_value = self._index_at(offsets[0]) == self._index_at(offsets[1])
+        return not is_one_value and span is not None and self.find_span(*first, 1) == span
 
     def find_expression(self, offset: int) -> Piece | None:
         """Return the piece of an expression that wrote the character at an offset."""
         index = self._index_at(offset)
         is_expression = index >= 0 and self._pieces[index].expression is not None
         return self._pieces[index] if is_expression else None
+
+    def is_joined(self, line: int) -> bool:
+        """Report whether parts of a line (from 1) are of several lines of the template."""
+        start = self._offset(line)
+        text = self._text[start : self._line_end(start)]
+        columns = (len(text) - len(text.lstrip()) + 1, max(len(text.rstrip()), 1))
+        spans = [self.find_span(line, column, 1) for column in columns]
+        return len({(each.name, each.line) for each in spans if each is not None}) > 1
 
     def find_printed_line(self, line: int) -> tuple[str, str]:
         """Return a line (from 1), without its indentation, and the value that has it; else ""."""
@@ -212,7 +221,7 @@ class Rendering:
         """Yield what may mend a line, or the line above it, which may make it unreadable."""
         stop = min(self._line_end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
-        yield from self._restore_blanks(begin, stop)
+        yield from self._restore_blanks(begin, stop, end)
         start = max(self._offset(max(line - 1, 1)), begin)
         for index, piece in enumerate(self._pieces):
             is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
@@ -270,11 +279,22 @@ class Rendering:
             mark, *_ = row
             yield _Correction(_join(*(edits[each] for each in row)), mark.span, mark.hint)
 
-    def _restore_blanks(self, begin: int, stop: int) -> Iterator[_Correction]:
+    def _restore_blanks(self, begin: int, stop: int, end: int) -> Iterator[_Correction]:
         """Yield the indentation that a tag of Jinja took away from what is behind it."""
+        places: dict[tuple[str, int], list[int]] = {}
+        for at, piece in zip(self._starts, self._pieces, strict=False):
+            if begin < at < end and self._text[at - 1] == "\n":
+                places.setdefault((piece.source, piece.start), []).append(at)
         for at, (before, after) in zip(self._starts[1:], pairwise(self._pieces), strict=False):
             if not (begin < at <= stop and self._text[at - 1] == "\n" and after.text[:1].strip()):
                 continue
+            content = after.source[: max(after.start, 0)].rstrip()
+            blanks = after.source[len(content) : max(after.start, 0)].rpartition("\n")[2]
+            if content.endswith(("-%}", "-#}")) and blanks:
+                mark = content[-len("-%}") :]
+                hint = f"{mark} takes away the blanks behind it: write {mark[1:]}"
+                edits = [Edit(each, each, blanks) for each in places[after.source, after.start]]
+                yield _Correction(edits, after.locate(len(content) - len(mark), len(mark)), hint)
             if match := INDENTED_TAGS.fullmatch(before.source, before.end, max(after.start, 0)):
                 hint = "{% takes away the blanks before it: write {%+"
                 line = before.source[match.end() :].partition("\n")[0]
@@ -398,12 +418,13 @@ def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
     if line_break := _BREAK.match(before.source, before.end):
         closing = _CLOSING
         own = _CLOSING.search(before.source, before.start, before.end)
+        mark = _OPENING.match(before.source, line_break.end())
+        # Jinja leaves out the blanks before a block, too.
+        is_block = before.source.startswith(("{%", "{#"), line_break.end())
+        blanks = " \t" if is_block and before.filter_form == JINJA_FILTER else ""
         if own is not None and before.expression is not None:
-            yield _mark(before, own, "line break behind"), line_break[0]
-        elif mark := _OPENING.match(before.source, line_break.end()):
-            # Jinja leaves out the blanks before a block, too.
-            is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
-            blanks = " \t" if is_block else ""
+            yield _mark(before, own, "line break behind"), line_break[0].rstrip(blanks)
+        elif mark is not None:
             yield _mark(before, mark, "line break before"), line_break[0].rstrip(blanks)
     text = after.source[: max(after.start, 0)]
     content = text.rstrip()

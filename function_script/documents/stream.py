@@ -29,7 +29,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Piece, Source, Span
 
-_NO_MAP_HINT: Final = "write `key: value` lines below it, without dashes"
+_NO_MAP_HINT: Final = "write `key: value` lines below it, without dashes or brackets"
 _LIMITS = Limits()
 _EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK: Final = re.compile(r"[^ \t\r\n]")
@@ -226,7 +226,9 @@ class _StreamReader:
         for chunk in others:
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
-                hint = "indent it if it belongs to a text" if rest.startswith("-") else None
+                hint = None
+                if rest.startswith("-"):
+                    hint = "write three dashes, or indent it if it belongs to a text"
                 message = (
                     "a line that begins with --- separates documents and may hold only a comment"
                 )
@@ -325,7 +327,8 @@ def _check_strings(value: Value, name: str, text: str) -> None:
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            hint = "make one text of it" if isinstance(item, (dict, list)) else "quote the value"
+            hint = "make one text of it" if isinstance(item, list) else "quote the value"
+            hint = None if isinstance(item, dict) else hint
             raise _error_at(message, ("metadata", name, key), text, hint=hint)
 
 

@@ -148,7 +148,12 @@ def _find_wrong_type(
     type_of_name = {key: types.of(value) for key, value in named.items()}
     for wrong in find_wrong_types(signature, positional, type_of_name):
         argument = arguments[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
-        hint = _hint(wrong, argument, node) or f"write {signature.usage}"
+        # An argument of an unknown type may have changed places with this one.
+        is_sure = not any(
+            parameter.types and parameter.takes(wrong.type) and not type_
+            for parameter, type_ in zip(signature.parameters, positional, strict=False)
+        )
+        hint = (_hint(wrong, argument, node) if is_sure else None) or f"write {signature.usage}"
         offset = node.lineno if argument is None else first_offset(argument)
         message = f"cannot call {signature.name}: {wrong.problem}"
         return Violation(offset=offset, width=_width(argument), message=message, hint=hint)
@@ -181,4 +186,4 @@ def _hint(
         return f"write {text[1:-1]}"
     if wrong.type in {"integer", "number"} and wrong.parameter.types[0] == "string":
         return f"write {text}"
-    return conversion_hint(wrong, text)
+    return conversion_hint(wrong, text, value=argument.value)

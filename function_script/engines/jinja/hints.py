@@ -234,6 +234,8 @@ def _tag_in_expression(site: Site) -> Violation | None:
     if site.is_statement or site.index > 1 or not (hint := tag_hint(site.first)):
         return None
     first = site.tokens[0]
+    if site.first == "if" and any(each.text in {"else", "then"} for each in site.tokens):
+        hint = "write `a if condition else b`"
     if site.text_at(1 - site.index) in {"(", "|", "."} and site.first not in {"if", "end", "else"}:
         return None
     return site.violation(hint, token=first)
@@ -255,7 +257,8 @@ def _statement_words(site: Site) -> Violation | None:
         site.text_at(1) == "is" or (site.is_value_before() and site.text_at(1) in TESTS)
     ):
         return site.violation("write `is not`")
-    if site.first == "set" and site.index == _THIRD and site.is_value_before():
+    is_sign = site.at(0).kind in VALUES or text in {":", "=="}
+    if site.first == "set" and site.index == _THIRD and is_sign:
         return site.violation(_SET)
     if site.first == "macro" and site.index == _THIRD and site.at(0).kind == "block_end":
         name = site.tokens[1]
@@ -281,14 +284,16 @@ def _equals(site: Site) -> Violation | None:
         return None
     before = site.text_at(-1)
     if before == ":" and site.is_adjacent(-1):
-        return site.violation(_SET, text=":=")
+        return site.violation(_SET, token=site.at(-1), text=":=")
+    if site.text_at(1) == "~" and site.is_adjacent(0):
+        return site.violation("write `text | regex_match(pattern)`", text="=~")
     if site.text_at(1) == ">" and site.is_adjacent(0):
         return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
     bracket = site.bracket()
     if bracket is not None and bracket.text == "{":
         return site.violation("write `key: value` in an object")
     if bracket is None and site.index == 1 and not site.is_statement:
-        return site.violation(_SET, text=":=" * (before == ":"))
+        return site.violation(_SET)
     conditions = [site.first, *(token.text for token in site.tokens[: site.index])]
     if bracket is None and not {"if", "elif"}.isdisjoint(conditions):
         return site.violation("compare with ==")
@@ -305,7 +310,8 @@ def _colon(site: Site) -> Violation | None:
     bracket = site.bracket()
     if site.text_at(-2) == "|" and before in FILTERS:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
-    if bracket is not None and bracket.text == "(" and before.isidentifier():
+    is_call = bracket is not None and bracket.text == "(" and site.first != "macro"
+    if is_call and before.isidentifier():
         return site.violation(f"write {before}=value")
     return site.violation(None)
 
@@ -418,17 +424,37 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(hint, token=function)
     if name in {"and", "or"}:
         return site.violation(f"write `a {name} b`", token=function)
-    if name in FILTERS and name not in FUNCTIONS:
-        return site.violation(f"write `value | {name}`", token=function)
     if name in FUNCTIONS:
         return site.violation(f"write {name}(...): arguments are in parentheses", token=function)
     hint = habits.find("jinja", name, "word", "name", "call")
+    hint = hint or (f"write `value | {name}`" if name in FILTERS else None)
     return site.violation(hint, token=function) if hint else None
 
 
-def tag_hint(word: str) -> str | None:
+def foreign_beginning(
+    tag: str, above: str, open_tag: tuple[str, int] | None
+) -> Violation | None:
+    """Return the violation for what begins a block in another language, in the text above its end.
+
+    It is behind the tag that is open there.
+    """
+    word = tag.removeprefix("end") if tag.startswith("end") else "if"
+    words = "for|range" if word == "for" else re.escape(word)
+    pattern = rf"(?:\{{\{{-?|\{{ +%|<%|^[ \t]*%) *({words})\b"
+    begin = open_tag[1] if open_tag else 0
+    matches = [*re.compile(pattern, re.MULTILINE).finditer(above, begin)]
+    if not matches:
+        return None
+    word = matches[-1][1]
+    hint = habits.find("jinja", word, "word") or f"write {{% {word} … %}}"
+    message, width = f'unexpected "{word}"', len(word)
+    return Violation(offset=matches[-1].start(1), message=message, hint=hint, width=width)
+
+
+def tag_hint(word: str, *, is_called: bool = False) -> str | None:
     """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
-    own = f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
+    is_own = word in _TAGS and not is_called
+    own = f"a tag has percent signs: {{% {word} %}}" if is_own else None
     return habits.find("jinja", word, "word") or own
 
 
@@ -437,7 +463,8 @@ def key_hint(text: str, name: str) -> str | None:
     for sign, pattern in _QUOTED_KEYS:
         for match in pattern.finditer(text):
             if name in re.split(r"[-./]", match["key"]):
-                return f'a key with a {sign} is in brackets: {match["path"]}["{match["key"]}"]'
+                advice = f'a key with a {sign} is in brackets: {match["path"]}["{match["key"]}"]'
+                return advice + "; texts are joined with ~" * (sign == "dash")
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
         return f'keys of an object are in quotes: "{name}"'
     if re.search(rf"[\w\])]\[\s*{re.escape(name)}\s*\]", text):
@@ -448,4 +475,4 @@ def key_hint(text: str, name: str) -> str | None:
 def name_hint(name: str, *, is_called: bool = False) -> str | None:
     """Return the correction of a name of another language; None for other names."""
     habit = habits.find("jinja", name, *habits.of_name(is_called=is_called))
-    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habit
+    return _SPECIAL_NAMES.get(name) or tag_hint(name, is_called=is_called) or habit

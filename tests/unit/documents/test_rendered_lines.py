@@ -67,6 +67,24 @@ ERRORS = [
     ),
     ("go", "  a: 1\n  {{- /* c */ -}}\n  b: 1", "8:15", "write }}"),
     ("jinja", "  k: |\n    {% if true %}a{% endif %}", "8:5", "write {%+"),
+    (
+        "jinja",
+        "  l:\n  {% for x in params.list -%}\n  - {{ x }}\n  {% endfor %}\n  b: 1",
+        "8:27",
+        "-%} takes away the blanks behind it: write %}",
+    ),
+    (
+        "jinja",
+        "  l:\n  {% for x in params.list %}\n  - a: {{ x -}}\n  {% endfor %}",
+        "9:13",
+        "-}} takes away the line break behind it: write }}",
+    ),
+    (
+        "jinja",
+        "  m:\n    {% for x in params.list %}\n    {{ 'a' }}: {{ x }}\n    {% endfor %}",
+        "9:8",
+        "a loop or a macro writes it again",
+    ),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
     (
         "jinja",
@@ -94,6 +112,7 @@ UNCERTAIN = [
     ("go", "  {{- if .params }}\n  a: [\n  {{- end }}", "takes away"),
     ("go", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
     ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("jinja", "  {% if true %} a: {{ 1 }} {% endif %}\n  b: c", "quote"),
 ]
 
 
