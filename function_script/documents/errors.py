@@ -237,6 +237,8 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
     if "\t" in indentation[: column + 1]:
         tab = indentation.find("\t")
         return YamlSyntaxError("a tab in the indentation", line=line, column=tab, hint=NO_TABS)
+    if (opened := _find_open_text(lines, line)) is not None:
+        return opened
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
@@ -253,6 +255,29 @@ def _mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
     return (error.context_mark if is_of_key else None) or error.problem_mark or error.context_mark
 
 
+def _find_open_text(lines: list[str], number: int) -> YamlError | None:
+    """Return the error of a text in quotes that is to end in its line, and ends at another quote.
+
+    ``number`` is the line at which the parser gives up.
+    """
+    matches = ((each, _VALUE.fullmatch(lines[each])) for each in range(number - 1, -1, -1))
+    opened = ((each, match) for each, match in matches if match and match["value"][0] in "\"'")
+    each, match = next(opened, (0, None))
+    if match is None or sum(map(len, lines)) > _MAX_CHARACTERS:
+        return None
+    quote = match["value"][0]
+    is_open = match["value"].count(quote) == 1
+    if not is_open or not _mends([*lines[:each], match[0] + quote, *lines[each + 1 :]], number):
+        return None
+    return _does_not_end(each, match.start("value"), quote)
+
+
+def _does_not_end(line: int, column: int, opening: str) -> YamlError:
+    noun, closing = _CLOSING[opening]
+    message = f"{noun} that begins here does not end"
+    return YamlSyntaxError(message, line=line, column=column, hint=f"close it with {closing}")
+
+
 def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
     """Return the error for a text that ends too early.
 
@@ -264,10 +289,7 @@ def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
         message = "an empty list or map stands where a key is expected"
         return YamlSyntaxError(message, line=mark.line, column=mark.column)
     if mark is not None and opening in _CLOSING:
-        noun, closing = _CLOSING[opening]
-        message = f"{noun} that begins here does not end"
-        hint = f"close it with {closing}"
-        return YamlSyntaxError(message, line=mark.line, column=mark.column, hint=hint)
+        return _does_not_end(mark.line, mark.column, opening)
     line = max((number for number, text in enumerate(lines) if text.strip()), default=0)
     message = "the text ends where a value is expected"
     return YamlSyntaxError(message, line=line, column=len(lines[line].rstrip()))
@@ -307,23 +329,27 @@ def _corrections(
 ) -> Iterator[_Correction]:
     """Yield what may mend a line, or the line above it, where the parser gives up at a column."""
     line = lines[number]
+    if number and (match := _BLOCK.match(lines[number - 1])):
+        width = _indentation(lines[number - 1]) + 2
+        hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
+        yield _Correction(number, " " * width + line.lstrip(" "), hint)
     for each in range(max(number - 1, 0), number + 1):
         for pattern, sign, hint in _MISSING_SIGNS:
             if match := pattern.match(lines[each]):
                 text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
                 yield _Correction(each, text, hint + ", in the line above" * (each < number))
-    if number and (match := _BLOCK.match(lines[number - 1])):
-        width = _indentation(lines[number - 1]) + 2
-        hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
-        yield _Correction(number, " " * width + line.lstrip(" "), hint)
     for each in range(max(number - 1, 0), number + 1):
         if lines[each].strip() in {"--", "---"}:
             yield _Correction(each, "---", "write --- at the margin, where a document begins")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
     above = next((each for each in reversed(lines[:number]) if each.strip()), "")
-    if not all(_KEY.match(each) or each.lstrip().startswith("- ") for each in (line, above)):
-        # Any other line would become a part of the value above it, or is itself the mistake.
+    is_item = line.lstrip().startswith("- ")
+    if not ((is_item and above.lstrip().startswith("- ")) or _KEY.match(above)):
+        # What is above is no sibling, and may itself be the mistake.
+        return
+    if not (is_item or _KEY.match(line)):
+        # It would become a part of the value above it.
         return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     hint = "check the indentation: siblings begin in the same column"

@@ -358,6 +358,9 @@ class Rendering:
         has_quotes = not is_json and _QUOTED.search(expression) is not None
         if ((has_quotes or is_data) and not quote) or _INDENT.search(expression):
             return
+        if "{{" in expression:
+            # Braces in a text were to be no text.
+            return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
             # A line of its own, or what is left of another mistake.

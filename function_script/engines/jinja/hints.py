@@ -135,6 +135,8 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         return _open_text(site)
     if rest[0] in OPENING:
         return _bracket(site)
+    if violation := _tag_in_expression(site):
+        return violation
     mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
     mark_hint = _MARKS.get(mark)
     inside = rest.partition("}")[0]
@@ -142,6 +144,9 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         mark_hint = "write `a if condition else b`"
     elif mark == "$" and ":=" in inside and not site.index:
         mark_hint = _SET
+    elif (word := re.match(r"#([a-z]+)", rest)) and not site.index:
+        # `{{#if a}}`
+        mark_hint = tag_hint(word[1])
     return site.violation(mark_hint, text=mark)
 
 
@@ -273,7 +278,7 @@ def _operators(site: Site) -> Violation | None:
     if mark := site.find_mark(_MARKS):
         return site.violation(_MARKS[mark.text], token=mark)
     text = site.text_at(0)
-    if not site.index and text in {"//", "/"}:
+    if not site.index and (text == "//" or (text == "/" and site.text_at(1) in {"*", "**"})):
         return site.violation("write {# comment #}")
     return None
 
@@ -371,7 +376,8 @@ def _side_by_side(site: Site) -> Violation | None:
         hint = "there are no comprehensions: write a loop, or use map, select and selectattr"
         return site.violation(hint)
     if before.text == "lambda":
-        hint = "there is no lambda: write a loop, or use selectattr and map(attribute=name)"
+        filters = "selectattr, map(attribute=name) and sort(attribute=name)"
+        hint = f"there is no lambda: write a loop, or use {filters}"
         return site.violation(hint, token=before)
     if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
         return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
@@ -414,7 +420,8 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     if function.kind != "name":
         return None
     if site.text_at(-2) == "|" and name in FILTERS:
-        value = site.text_at(0) if site.at(0).kind in VALUES else "..."
+        is_one = site.at(0).kind in VALUES and site.at(1).kind not in VALUES
+        value = site.text_at(0) if is_one and site.text_at(1) not in {".", "="} else "..."
         return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
     if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name", "call")):
         return site.violation(hint, token=function)
@@ -465,9 +472,11 @@ def key_hint(text: str, name: str) -> str | None:
             if name in re.split(r"[-./]", match["key"]):
                 advice = f'a key with a {sign} is in brackets: {match["path"]}["{match["key"]}"]'
                 return advice + "; texts are joined with ~" * (sign == "dash")
+    if name in FILTERS and re.search(rf"\bmap\(\s*{name}\s*[,)]", text):
+        return f'the name of a filter is in quotes: map("{name}")'
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
         return f'keys of an object are in quotes: "{name}"'
-    if re.search(rf"[\w\])]\[\s*{re.escape(name)}\s*\]", text):
+    if re.search(rf"(?<!\bhostvars)(?<=[\w\])])\[\s*{re.escape(name)}\s*\]", text):
         return f'a name in brackets is a variable, a key is in quotes: ["{name}"]'
     return None
 

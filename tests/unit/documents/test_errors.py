@@ -61,6 +61,7 @@ UNFINISHED = [
     ('{"a": {"b": 1}', 1, 1, "the map that begins here", "close it with }"),
     ('a: "b\n\nc: d\n', 1, 4, "the text that begins here", 'close it with "'),
     ("a: 'b", 1, 4, "the text that begins here", "close it with '"),
+    ('a: "b\nc:\n- d\n- e: "f"\n', 1, 4, "the text that begins here", 'close it with "'),
     ('{"a": \n\n', 1, 6, "the text ends where a value is expected", None),
 ]
 
@@ -83,6 +84,8 @@ MISTAKES = [
     ("a: 1\nb = 2\nc: 3", 2, "could not find expected ':'", "a colon is missing"),
     ("a: 1\nb 2\nc: 3", 2, "could not find expected ':'", None),
     ("a:\n  b: 1\n  ---\nc: 3", 3, "could not find expected ':'", "at the margin"),
+    ("a:\n  b: |\n  c = 1\n    d\n", 3, "could not find expected ':'", "deeper than it"),
+    ("a:\n  - b\n    c: 1", 3, "mapping values are not allowed", None),
     ("a:\n  b: |\n  c\n  d\ne: 1", 3, "could not find expected ':'", "deeper than it"),
     ("a:\n  b: |\n  - c: 1\ne: 1", 3, "did not find expected key", "deeper than it"),
     ("a:\n  -b: 1\n    c: 1\nd: 2", 3, "mapping values are not allowed", "after the dash"),
