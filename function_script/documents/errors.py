@@ -47,13 +47,13 @@ _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 _PROGRAM: Final = re.compile(
     r"\s*(?P<key>script|inline|[\w./-]+\.(?:star|j2|gotmpl|tpl)):(?: *$| +(?![|>\"'&*])\S)"
 )
-_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
+KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
 _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w./:-]*(?: |$))")
 _KEY_WITHOUT_COLON: Final = re.compile(
     r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=| +[|>]))) *=* +(?=(?:[\w./-]+|[|>]-?)$)"
 )
 _MISSING_SIGNS: Final = (
-    (_KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
+    (KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
     (_ITEM_WITHOUT_BLANK, " ", "put a blank after the dash of an item"),
     (_KEY_WITHOUT_COLON, ": ", "a colon is missing behind the key"),
 )
@@ -106,9 +106,8 @@ class YamlError(Exception):
 
     def with_consequence(self, consequence: str) -> YamlError:
         """Return the same problem as a warning: a lenient reader goes on with ``consequence``."""
-        message = f"{self.message}: {consequence}"
-        line, column = self.line, self.column
-        return YamlError(message, line=line, column=column, hint=self._hint, code=self.code)
+        facts = {"line": self.line, "column": self.column}
+        return YamlError(f"{self.message}: {consequence}", **facts, hint=self._hint, code=self.code)
 
 
 class DuplicateKeyError(YamlError):
@@ -140,11 +139,6 @@ class TooLargeError(YamlError):
         self.limit = limit
 
 
-def lacks_sign(line: str) -> bool:
-    """Report whether a line has a key without a colon or a blank, or an item without a blank."""
-    return any(pattern.match(line) for pattern, _, _ in _MISSING_SIGNS)
-
-
 def find_early_end(lines: list[str], number: int) -> YamlError | None:
     """Return the error of a line that ends a block of text by its indentation, and must not.
 
@@ -169,8 +163,7 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     goes_on = after is not None and _indentation(lines[after]) >= depth
     block = "\n".join(lines[header + 1 : end])
     is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
-    is_key = _KEY.match(lines[end]) or lines[end].endswith((" |", " >", " |-", " >-"))
-    if not is_template and (not goes_on or is_key):
+    if not is_template and (not goes_on or _KEY.match(lines[end]) or lines[end].endswith(" |")):
         return None
     column = _indentation(lines[end])
     if lines[end][column] == "\t":
@@ -237,8 +230,6 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
     if "\t" in indentation[: column + 1]:
         tab = indentation.find("\t")
         return YamlSyntaxError("a tab in the indentation", line=line, column=tab, hint=NO_TABS)
-    if (opened := _find_open_text(lines, line)) is not None:
-        return opened
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
@@ -255,29 +246,6 @@ def _mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
     return (error.context_mark if is_of_key else None) or error.problem_mark or error.context_mark
 
 
-def _find_open_text(lines: list[str], number: int) -> YamlError | None:
-    """Return the error of a text in quotes that is to end in its line, and ends at another quote.
-
-    ``number`` is the line at which the parser gives up.
-    """
-    matches = ((each, _VALUE.fullmatch(lines[each])) for each in range(number - 1, -1, -1))
-    opened = ((each, match) for each, match in matches if match and match["value"][0] in "\"'")
-    each, match = next(opened, (0, None))
-    if match is None or sum(map(len, lines)) > _MAX_CHARACTERS:
-        return None
-    quote = match["value"][0]
-    is_open = match["value"].count(quote) == 1
-    if not is_open or not _mends([*lines[:each], match[0] + quote, *lines[each + 1 :]], number):
-        return None
-    return _does_not_end(each, match.start("value"), quote)
-
-
-def _does_not_end(line: int, column: int, opening: str) -> YamlError:
-    noun, closing = _CLOSING[opening]
-    message = f"{noun} that begins here does not end"
-    return YamlSyntaxError(message, line=line, column=column, hint=f"close it with {closing}")
-
-
 def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
     """Return the error for a text that ends too early.
 
@@ -289,7 +257,10 @@ def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
         message = "an empty list or map stands where a key is expected"
         return YamlSyntaxError(message, line=mark.line, column=mark.column)
     if mark is not None and opening in _CLOSING:
-        return _does_not_end(mark.line, mark.column, opening)
+        noun, closing = _CLOSING[opening]
+        message = f"{noun} that begins here does not end"
+        hint = f"close it with {closing}"
+        return YamlSyntaxError(message, line=mark.line, column=mark.column, hint=hint)
     line = max((number for number, text in enumerate(lines) if text.strip()), default=0)
     message = "the text ends where a value is expected"
     return YamlSyntaxError(message, line=line, column=len(lines[line].rstrip()))
@@ -338,18 +309,20 @@ def _corrections(
             if match := pattern.match(lines[each]):
                 text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
                 yield _Correction(each, text, hint + ", in the line above" * (each < number))
-    for each in range(max(number - 1, 0), number + 1):
         if lines[each].strip() in {"--", "---"}:
             yield _Correction(each, "---", "write --- at the margin, where a document begins")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
-    above = next((each for each in reversed(lines[:number]) if each.strip()), "")
-    is_item = line.lstrip().startswith("- ")
-    if not ((is_item and above.lstrip().startswith("- ")) or _KEY.match(above)):
-        # What is above is no sibling, and may itself be the mistake.
-        return
-    if not (is_item or _KEY.match(line)):
-        # It would become a part of the value above it.
+    matches = ((each, _VALUE.fullmatch(lines[each])) for each in range(number - 1, -1, -1))
+    texts = ((each, match) for each, match in matches if match and match["value"][0] in "\"'")
+    each, match = next(texts, (0, None))
+    if match is not None and match["value"].count(quote := match["value"][0]) == 1:
+        hint = f"close the text of `{match['key'].strip(' -:')}` with {quote}"
+        yield _Correction(each, match[0] + quote, hint)
+    above = lines[max(number - 1, 0)]
+    is_item, is_below_item = (each.lstrip().startswith("- ") for each in (line, above))
+    if not (_KEY.match(above) or (is_item and is_below_item)) or not (is_item or _KEY.match(line)):
+        # What is above is no sibling, or the line would become a part of its value.
         return
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     hint = "check the indentation: siblings begin in the same column"

@@ -330,8 +330,7 @@ def _check_tag(event: Event, expected: str) -> None:
 
 def _unknown_tag(event: Event, tag: str) -> errors.YamlError:
     name = tag if tag.startswith("!") else f"!!{tag.removeprefix(_TAG)}"
-    hint = 'leave it out, or quote a text that begins with "!"'
-    return _error(f"the tag {name} is not supported", event, hint=hint)
+    return _error(f"the tag {name} is not supported", event, hint="leave it out, or quote the text")
 
 
 def key_text(event: ScalarEvent) -> str:

@@ -2,7 +2,7 @@
 
 Each hint was tried: with it the document can be read, or is wrong farther below only. Outdented
 values are printed values of several lines, of which only the first has the indentation of its
-place. Each run looks for them, so `find_outdented` and `is_outdented` do not parse.
+place. Each run looks for them, so `is_outdented` does not parse.
 """
 
 import json
@@ -142,13 +142,12 @@ class Rendering:
         None if it is unknown.
         """
         offset = self._offset(line) + column - 1
-        index = self._index_at(offset)
-        piece = self._pieces[index] if index >= 0 else None
+        piece = self.find_piece(offset)
         if piece is None or piece.start < 0:
             return None
         if piece.expression is not None:
             return piece.span
-        start = offset - self._starts[index]
+        start = offset - self._starts[self._index_at(offset)]
         return piece.locate(piece.start + start, min(width, len(piece.text) - start))
 
     def is_repeated(self, first: tuple[int, int], second: tuple[int, int]) -> bool:
@@ -158,27 +157,27 @@ class Rendering:
         is_one_value = self._index_at(offsets[0]) == self._index_at(offsets[1])
         return not is_one_value and span is not None and self.find_span(*first, 1) == span
 
-    def find_expression(self, offset: int) -> Piece | None:
-        """Return the piece of an expression that wrote the character at an offset."""
+    def find_piece(self, offset: int) -> Piece | None:
+        """Return the piece that has the character at an offset."""
         index = self._index_at(offset)
-        is_expression = index >= 0 and self._pieces[index].expression is not None
-        return self._pieces[index] if is_expression else None
+        return self._pieces[index] if index >= 0 else None
 
-    def is_joined(self, line: int) -> bool:
-        """Report whether parts of a line (from 1) are of several lines of the template."""
+    def is_own(self, line: int) -> bool:
+        """Report whether the template has a line (from 1) as it is, or a value begins with it.
+
+        Any other one is a part of a text, such as nginx:1.27, or is behind another one or a tag.
+        """
         start = self._offset(line)
         text = self._text[start : self._line_end(start)]
-        columns = (len(text) - len(text.lstrip()) + 1, max(len(text.rstrip()), 1))
-        spans = [self.find_span(line, column, 1) for column in columns]
-        return len({(each.name, each.line) for each in spans if each is not None}) > 1
-
-    def find_printed_line(self, line: int) -> tuple[str, str]:
-        """Return a line (from 1), without its indentation, and the value that has it; else ""."""
-        start = self._offset(line)
-        text = self._text[start : self._line_end(start)]
-        piece = self.find_expression(start + len(text) - len(text.lstrip()))
-        is_of_value = piece is not None and text.strip() in piece.text
-        return (text.strip(), piece.text.strip()) if piece and is_of_value else ("", "")
+        column = len(text) - len(text.lstrip()) + 1
+        piece = self.find_piece(start + column - 1)
+        first, last = (self.find_span(line, each, 1) for each in (column, len(text.rstrip()) or 1))
+        if piece is None or first is None or last is None:
+            return True
+        if piece.expression is None:
+            return (first.line, first.column) == (last.line, column)
+        is_begin = piece.text.lstrip().startswith(text.strip()) and ": " in text
+        return first.line == last.line and (is_begin or text.strip() not in piece.text)
 
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
@@ -221,7 +220,7 @@ class Rendering:
         """Yield what may mend a line, or the line above it, which may make it unreadable."""
         stop = min(self._line_end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
-        yield from self._restore_blanks(begin, stop, end)
+        yield from self._restore_blanks(begin, stop)
         start = max(self._offset(max(line - 1, 1)), begin)
         for index, piece in enumerate(self._pieces):
             is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
@@ -279,12 +278,8 @@ class Rendering:
             mark, *_ = row
             yield _Correction(_join(*(edits[each] for each in row)), mark.span, mark.hint)
 
-    def _restore_blanks(self, begin: int, stop: int, end: int) -> Iterator[_Correction]:
+    def _restore_blanks(self, begin: int, stop: int) -> Iterator[_Correction]:
         """Yield the indentation that a tag of Jinja took away from what is behind it."""
-        places: dict[tuple[str, int], list[int]] = {}
-        for at, piece in zip(self._starts, self._pieces, strict=False):
-            if begin < at < end and self._text[at - 1] == "\n":
-                places.setdefault((piece.source, piece.start), []).append(at)
         for at, (before, after) in zip(self._starts[1:], pairwise(self._pieces), strict=False):
             if not (begin < at <= stop and self._text[at - 1] == "\n" and after.text[:1].strip()):
                 continue
@@ -293,8 +288,8 @@ class Rendering:
             if content.endswith(("-%}", "-#}")) and blanks:
                 mark = content[-len("-%}") :]
                 hint = f"{mark} takes away the blanks behind it: write {mark[1:]}"
-                edits = [Edit(each, each, blanks) for each in places[after.source, after.start]]
-                yield _Correction(edits, after.locate(len(content) - len(mark), len(mark)), hint)
+                span = after.locate(len(content) - len(mark), len(mark))
+                yield _Correction([Edit(at, at, blanks)], span, hint)
             if match := INDENTED_TAGS.fullmatch(before.source, before.end, max(after.start, 0)):
                 hint = "{% takes away the blanks before it: write {%+"
                 line = before.source[match.end() :].partition("\n")[0]
@@ -357,9 +352,6 @@ class Rendering:
         is_data = is_json or "map[" in piece.text or _YAML.search(expression) is not None
         has_quotes = not is_json and _QUOTED.search(expression) is not None
         if ((has_quotes or is_data) and not quote) or _INDENT.search(expression):
-            return
-        if "{{" in expression:
-            # Braces in a text were to be no text.
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
@@ -505,22 +497,3 @@ def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     if value.count("\n" + " " * width) == value.count("\n"):
         return False
     return any(line[:width].lstrip(" ") for line in value.split("\n")[1:] if not line.isspace())
-
-
-def find_outdented(parts: Sequence[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the offsets where the outdented ones of printed values begin and end in a text.
-
-    ``parts`` are the parts of the text, ``values`` are in their order; not all are in it.
-    """
-    offsets: list[tuple[int, int]] = []
-    start = 0
-    for value in values:
-        try:
-            index = parts.index(value, start)
-        except ValueError:
-            continue
-        if is_outdented(parts, index, value):
-            offset = sum(map(len, parts[:index]))
-            offsets.append((offset, offset + len(value)))
-        start = index + 1
-    return offsets

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias, cast
 from yaml import events
 
 from function_script.documents.errors import (
+    KEY_WITHOUT_BLANK,
     TooLargeError,
     YamlError,
     YamlSyntaxError,
-    lacks_sign,
 )
 from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
@@ -226,9 +226,7 @@ class _StreamReader:
         for chunk in others:
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
-                hint = None
-                if rest.startswith("-"):
-                    hint = "write three dashes, or indent it if it belongs to a text"
+                hint = "write three dashes, or indent a line of a text" if rest[0] == "-" else None
                 message = (
                     "a line that begins with --- separates documents and may hold only a comment"
                 )
@@ -302,7 +300,7 @@ def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] |
     """
     value = parsed.value
     if not isinstance(value, dict):
-        is_key = isinstance(value, str) and ":" in value and lacks_sign(value)
+        is_key = isinstance(value, str) and KEY_WITHOUT_BLANK.match(value)
         hint = "put a blank after the colon of a key" if is_key else None
         message = f"a document must be an object, not {type_phrase(value)}"
         raise YamlSyntaxError(message, line=parsed.line, column=0, hint=hint)
@@ -327,8 +325,7 @@ def _check_strings(value: Value, name: str, text: str) -> None:
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            hint = "make one text of it" if isinstance(item, list) else "quote the value"
-            hint = None if isinstance(item, dict) else hint
+            hint = {dict: None, list: "make one text of it"}.get(type(item), "quote the value")
             raise _error_at(message, ("metadata", name, key), text, hint=hint)
 
 

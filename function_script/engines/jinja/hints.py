@@ -133,10 +133,10 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     )
     if rest[0] in "\"'":
         return _open_text(site)
+    if violation := _braces(site) or _tag_in_expression(site):
+        return violation
     if rest[0] in OPENING:
         return _bracket(site)
-    if violation := _tag_in_expression(site):
-        return violation
     mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
     mark_hint = _MARKS.get(mark)
     inside = rest.partition("}")[0]
@@ -258,6 +258,8 @@ def _statement_words(site: Site) -> Violation | None:
         return site.violation(hint, token=site.tokens[1])
     if text == "then":
         return site.violation("leave it out: the tag ends behind the condition")
+    if text == "not" and site.text_at(1) == "==":
+        return site.violation("write !=")
     if text == "not" and (
         site.text_at(1) == "is" or (site.is_value_before() and site.text_at(1) in TESTS)
     ):
@@ -438,9 +440,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     return site.violation(hint, token=function) if hint else None
 
 
-def foreign_beginning(
-    tag: str, above: str, open_tag: tuple[str, int] | None
-) -> Violation | None:
+def foreign_beginning(tag: str, above: str, open_tag: tuple[str, int] | None) -> Violation | None:
     """Return the violation for what begins a block in another language, in the text above its end.
 
     It is behind the tag that is open there.

@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from function_script import documents
-from function_script.documents.rendered_lines import find_outdented
+from function_script.documents.rendered_lines import is_outdented
 from function_script.engines import habits
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.exceptions import Absent
@@ -135,7 +135,7 @@ def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:
         parts += batch
     whole = "".join(parts)
     if budget.lines:
-        budget.outdents = find_outdented(parts, budget.lines)
+        budget.outdents = _find_outdented(parts, budget.lines)
     if whole.isascii():
         return whole
     try:
@@ -147,3 +147,22 @@ def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:
         message = f"{size} bytes of output, the limit is {max_bytes} bytes"
         raise exceptions.BudgetError(message, limit="output")
     return whole
+
+
+def _find_outdented(parts: Sequence[str], values: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the offsets where the outdented ones of printed values begin and end in a text.
+
+    ``parts`` are the parts of the text, ``values`` are in their order; not all are in it.
+    """
+    offsets: list[tuple[int, int]] = []
+    start = 0
+    for value in values:
+        try:
+            index = parts.index(value, start)
+        except ValueError:
+            continue
+        if is_outdented(parts, index, value):
+            offset = sum(map(len, parts[:index]))
+            offsets.append((offset, offset + len(value)))
+        start = index + 1
+    return offsets

@@ -63,6 +63,8 @@ CASES = (
     ("{{ a | replace 'b' 'c' }}", 16, "unexpected 'b'", "replace(...)"),
     ("{{ a | default b=1 }}", 16, 'unexpected "b"', "default(...)"),
     ("{{ [f(x) for x in a] | g }}", 10, 'unexpected "for"', "no comprehensions"),
+    ("{% if a not == 1 %}{% endif %}", 9, 'unexpected "not"', "write !="),
+    ("{{{ a }}", 3, 'unexpected "{"', "two braces"),
     ("{{!-- a --}}", 3, 'unexpected "!--"', "{# comment #}"),
     ("{{ if a > 1 then 1 else 2 }}", 4, 'unexpected "if"', "`a if condition else b`"),
     ("{% if a is not null %}{% endif %}", 16, 'there is no test "null"', "is `none`"),
