@@ -321,14 +321,14 @@ def _corrections(
         yield _Correction(each, match[0] + quote, hint)
     above = lines[max(number - 1, 0)]
     is_item, is_below_item = (each.lstrip().startswith("- ") for each in (line, above))
-    if not (_KEY.match(above) or (is_item and is_below_item)) or not (is_item or _KEY.match(line)):
-        # What is above is no sibling, or the line would become a part of its value.
-        return
+    # Else what is above is no sibling, or the line would become a part of its value.
+    is_entry = is_item or _KEY.match(line) is not None
+    is_sibling = is_entry and ((is_item and is_below_item) or _KEY.match(above) is not None)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     hint = "check the indentation: siblings begin in the same column"
     if "'-' indicator" in message:
         hint = "check the dashes and the indentation: the fields of an item begin in one column"
-    for width in [*columns][:_MAX_COLUMNS]:
+    for width in [*columns][: _MAX_COLUMNS * is_sibling]:
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
 
 
