@@ -52,7 +52,7 @@ _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w./:-]*(?: |$))")
 _KEY_WITHOUT_COLON: Final = re.compile(
     r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=| +[|>]))) *=* +(?=(?:[\w./-]+|[|>]-?)$)"
 )
-_MISSING_SIGNS: Final = (
+MISSING_SIGNS: Final = (
     (KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
     (_ITEM_WITHOUT_BLANK, " ", "put a blank after the dash of an item"),
     (_KEY_WITHOUT_COLON, ": ", "a colon is missing behind the key"),
@@ -305,7 +305,7 @@ def _corrections(
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
     for each in range(max(number - 1, 0), number + 1):
-        for pattern, sign, hint in _MISSING_SIGNS:
+        for pattern, sign, hint in MISSING_SIGNS:
             if match := pattern.match(lines[each]):
                 text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
                 yield _Correction(each, text, hint + ", in the line above" * (each < number))
@@ -325,9 +325,7 @@ def _corrections(
     is_entry = is_item or _KEY.match(line) is not None
     is_sibling = is_entry and ((is_item and is_below_item) or _KEY.match(above) is not None)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
-    hint = "check the indentation: siblings begin in the same column"
-    if "'-' indicator" in message:
-        hint = "check the dashes and the indentation: the fields of an item begin in one column"
+    hint = "check the indentation and the dashes: siblings begin in the same column"
     for width in [*columns][: _MAX_COLUMNS * is_sibling]:
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
 

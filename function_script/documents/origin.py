@@ -103,8 +103,10 @@ class TextOrigin:
         if isinstance(error, DuplicateKeyError) and error.column and span is not None:
             first = (first_line + error.first[0], error.first[1] + 1)
             if self._rendering.is_repeated(first, (line, error.column + 1)):
-                hint = "in a loop, an item of a list begins with `- `, and keys differ in each turn"
-                reason = span, f"this text wrote both: {hint}"
+                reason = (
+                    span,
+                    "this text wrote both: in a loop, items begin with `- ` or keys differ",
+                )
         span, hint = reason or (span, error.hint if self._rendering.is_own(line) else None)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)

@@ -325,8 +325,9 @@ def _check_strings(value: Value, name: str, text: str) -> None:
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            hint = {dict: None, list: "make one text of it"}.get(type(item), "quote the value")
-            raise _error_at(message, ("metadata", name, key), text, hint=hint)
+            hint = "make one text of it" if isinstance(item, list) else "quote the value"
+            hint = "" if isinstance(item, dict) else hint
+            raise _error_at(message, ("metadata", name, key), text, hint=hint or None)
 
 
 def _error_at(message: str, path: Path, text: str, *, hint: str | None) -> YamlError:

@@ -81,8 +81,8 @@ class LibraryFunction:
             # An argument beside a missing one may have a type that is wrong in every run.
             for wrong in self._find_wrong_types(arguments, named):
                 message = f"cannot call {self.function.name}: {wrong.problem}"
-                hint = f"write {self.function.signature.usage}"
-                raise RenderError(message, name=self.alias, hint=hint) from error
+                usage = f"write {self.function.signature.usage}"
+                raise RenderError(message, name=self.alias, hint=usage) from error
             raise
         try:
             if self.function.is_seeded:

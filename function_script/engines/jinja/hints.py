@@ -109,12 +109,11 @@ _RULES: Final = Rules[Callable[[Site], Violation | None]]()
 
 def of_lexer(tokens: TokenList) -> Violation | None:
     """Return the violation where the lexer fails; None when it is told better by its message."""
+    comment = tokens.unclosed("comment_begin")
+    is_shell = comment is not None and tokens.text[:comment].endswith("$")
+    end = 'write {{ "{#" }} for these characters' if is_shell else "close it with #}"
     for offset, message, hint in (
-        (
-            tokens.unclosed("comment_begin"),
-            "the comment that begins here does not end",
-            "close it with #}",
-        ),
+        (comment, "the comment that begins here does not end", end),
         (tokens.unclosed("raw_begin"), '"raw" is not closed', "it ends with {% endraw %}"),
     ):
         if offset is not None:
@@ -256,7 +255,7 @@ def _statement_words(site: Site) -> Violation | None:
     if site.first == "for" and site.text_at(1 - site.index) == "(":
         hint = "write `for item in list`, without parentheses"
         return site.violation(hint, token=site.tokens[1])
-    if text == "then":
+    if text == "then" and site.is_statement:
         return site.violation("leave it out: the tag ends behind the condition")
     if text == "not" and site.text_at(1) == "==":
         return site.violation("write !=")
@@ -343,10 +342,14 @@ def _dots(site: Site) -> Violation | None:
         name = site.text_at(1)
         if not name.isidentifier():
             return site.violation("there is no dot: write the name of a value")
-        hint = habits.find("jinja", name, "word", "name") if name[0].isupper() else None
-        return site.violation(hint or f"names have no dot in front: {name}")
+        hint = f"names have no dot in front: {name}"
+        # Any other such name may be one of a Go template that is a text here.
+        hint = habits.find("jinja", name, "word", "name") if name[0].isupper() else hint
+        return site.violation(hint)
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
         hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
+        if token.kind == "string" and site.is_adjacent(-2) and site.is_adjacent(-1):
+            hint = f"write [{token.text}] without a dot in front"
         # `getComposedResource . "bucket"`
         hint = habits.find("jinja", site.text_at(-2), "word", "name") or hint
         return site.violation(hint, token=site.at(-1))

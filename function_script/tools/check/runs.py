@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.documents import Document
-from function_script.documents.errors import lacks_sign
+from function_script.documents.errors import MISSING_SIGNS
 from function_script.engines.lint import find_values, format_access
 from function_script.inputs import Step
 from function_script.request import objects
@@ -646,7 +646,8 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     lint, line = step.language.lint, _lines_from(step, span)[0]
     # A value that is written out in a template, or a line that is no YAML for a sign is missing, or
     # that does not follow the one before.
-    is_alone = bool(problem.field or (problem.hint and lacks_sign(line)))
+    lacks_sign = any(pattern.match(line) for pattern, _, _ in MISSING_SIGNS)
+    is_alone = bool(problem.field or (problem.hint and lacks_sign))
     if (is_alone or not problem.code) and _is_constant(step, span, 1 if is_alone else 2):
         return True
     # A value that is written out in a script; of a field that is absent, this is another one.

@@ -97,7 +97,7 @@ MISTAKES = [
     ("a:\n  b 1\n  c:\n    d: 1", 3, "mapping values are not allowed", None),
     ("a:\n  b: |\n    x\n  c |\n    y", 4, "could not find expected ':'", "a colon is missing"),
     ("a:\n- b: 1\nc: 2\n- d: 1", 4, "did not find expected", None),
-    ("a:\n  - b: 1\n  c: 2", 3, "did not find expected '-'", "check the dashes"),
+    ("a:\n  - b: 1\n  c: 2", 3, "did not find expected '-'", "and the dashes"),
     ("a: - b: 1", 1, "block sequence entries are not allowed", None),
     ("a: | b", 1, "did not find expected comment", None),
     ("a: 'b', 'c'", 1, "did not find expected key", None),

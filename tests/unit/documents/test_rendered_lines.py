@@ -83,7 +83,7 @@ ERRORS = [
         "jinja",
         "  m:\n    {% for x in params.list %}\n    {{ 'a' }}: {{ x }}\n    {% endfor %}",
         "9:8",
-        "keys differ in each turn",
+        "items begin with",
     ),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
     (
