@@ -22,7 +22,7 @@ from function_script.request.request import (
 )
 from function_script.request.values import Object, Readable
 from function_script.step.sequencing import dependencies, usages
-from function_script.step.sequencing.dependencies import ClusterState
+from function_script.step.sequencing.dependencies import ClusterState, Graph
 from function_script.step.sequencing.managed_fields import applied_configuration
 from function_script.texts.diagnostics import cut
 from function_script.texts.errors import DocumentError
@@ -49,9 +49,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         return contribution
     calls: Object = earlier if isinstance(earlier, dict) else {}
     call = identify_call(request) if calls else ""
-    # Called again with what it requires, the step has withheld nothing yet.
-    lists = [names for each, names in calls.items() if each != call and isinstance(names, list)]
-    withheld = {str(name) for names in lists for name in names}
+    withheld = _read_withheld(calls, call)
     options = step.readiness or ReadinessOptions()
     is_unanswered = has_unanswered(request, contribution.resources, contribution.schemas)
     # Objects of the last reconcile may be for another selector of that name.
@@ -72,16 +70,8 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
             hint="require the resources it depends on, and look at those",
         )
     unmet = dependencies.blocked_by(graph, cluster)
-    blocked = []
-    for deferred in contribution.deferred:
-        position = f" ({deferred.span})" if deferred.span is not None else ""
-        reason = f"because {deferred.missing}{position}"
-        blocked.append(Blocked(deferred.subject, reason))
-    for name, waiting_for in unmet.items():
-        reason = f"for {', '.join(each.text for each in waiting_for)}"
-        blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
     parts = [name for name in withheld if _is_part(name, cluster)]
-    blocked += [Blocked(name, "in an earlier step") for name in sorted(parts) if name not in unmet]
+    blocked = _explain(contribution.deferred, unmet, parts)
 
     composed = {**contribution.composed, **dict.fromkeys([*unmet, *parts], _NOTHING)}
     # After the withheld ones are out, and before Usages, which state their own readiness.
@@ -108,6 +98,29 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
         conditions=(*contribution.conditions, _condition(kind, blocked, unready)),
         results=(*contribution.results, *_change_event(kind, blocked, cluster.xr)),
     )
+
+
+def _read_withheld(calls: Object, call: str) -> set[str]:
+    """Return the names that earlier steps withhold, of the context's names by call.
+
+    Called again with what it requires, the step itself has withheld nothing yet: ``call`` is out.
+    """
+    lists = [names for each, names in calls.items() if each != call and isinstance(names, list)]
+    return {str(name) for names in lists for name in names}
+
+
+def _explain(
+    deferred: Sequence[Deferred], unmet: Graph, parts: Collection[str]
+) -> list[Blocked]:
+    """Return all that is withheld, with the reasons: values, dependencies, earlier steps."""
+    blocked = []
+    for each in deferred:
+        position = f" ({each.span})" if each.span is not None else ""
+        blocked.append(Blocked(each.subject, f"because {each.missing}{position}"))
+    for name, waiting_for in unmet.items():
+        reason = f"for {', '.join(other.text for other in waiting_for)}"
+        blocked.append(Blocked(name, reason, tuple(other.name for other in waiting_for)))
+    return blocked + [Blocked(name, "in an earlier step") for name in sorted({*parts} - {*unmet})]
 
 
 def _desired_names(
