@@ -35,6 +35,10 @@ INVALID = {
         jinja(POD.replace("metadata", "metadta")),
         f'metadta.annotations["{NAME_KEY}"]: this names no composed resource',
     ),
+    "misspelt annotations": (
+        jinja(POD.replace("annotations", "annotatons")),
+        f'metadata.annotatons["{NAME_KEY}"]: this names no composed resource',
+    ),
     "a name twice on one line": (jinja(2 * POD), 'resource name "a" is used twice'),
     "unknown field": (
         returning({"desird": {}}),
