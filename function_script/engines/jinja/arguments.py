@@ -149,14 +149,13 @@ def _find_wrong_type(
     for wrong in find_wrong_types(signature, positional, type_of_name):
         argument = arguments[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
         # An argument of an unknown type may have changed places with this one.
-        is_sure = not any(
-            parameter.types and parameter.takes(wrong.type) and not type_
-            for parameter, type_ in zip(signature.parameters, positional, strict=False)
-        )
-        hint = (_hint(wrong, argument, node) if is_sure else None) or f"write {signature.usage}"
+        pairs = zip(signature.parameters, positional, strict=False)
+        may_be_swapped = any(p.types and p.takes(wrong.type) and not type_ for p, type_ in pairs)
+        hint = None if may_be_swapped else _hint(wrong, argument, node)
         offset = node.lineno if argument is None else first_offset(argument)
         message = f"cannot call {signature.name}: {wrong.problem}"
-        return Violation(offset=offset, width=_width(argument), message=message, hint=hint)
+        usage, width = f"write {signature.usage}", _width(argument)
+        return Violation(offset=offset, width=width, message=message, hint=hint or usage)
     return None
 
 

@@ -92,11 +92,11 @@ class LibraryFunction:
         except ValueError as error:
             hint = error.hint if isinstance(error, HintedError) else None
             if isinstance(error, ArgumentError) and error.wrong is not None:
-                is_alone = len(positional) == 1
-                hint = conversion_hint(error.wrong, value=error.facts[1], is_alone=is_alone)
-                if len(self._find_wrong_types(arguments, named)) > 1:
-                    # They may have changed places.
-                    hint = f"write {self.function.signature.usage}"
+                # Several may have changed places.
+                is_one = len(self._find_wrong_types(arguments, named)) == 1
+                alone, value = len(positional) == 1, error.facts[1]
+                hint = conversion_hint(error.wrong, value=value, is_alone=alone)
+                hint = hint if is_one else f"write {self.function.signature.usage}"
             raise RenderError(str(error), name=self.alias, hint=hint) from error
         if isinstance(result, str):
             run.budget.charge_characters(len(result))

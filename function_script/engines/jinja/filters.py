@@ -207,9 +207,8 @@ def _conversion_error(value: object, target: str) -> exceptions.RenderError:
     text_or_type = (
         f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else exceptions.type_of(value)
     )
-    hint = None
-    if isinstance(value, str) and quantities.has_unit(value):
-        hint = "read a quantity of Kubernetes with `text | quantity`"
+    is_quantity = isinstance(value, str) and quantities.has_unit(value)
+    hint = "read a quantity of Kubernetes with `text | quantity`" if is_quantity else None
     return exceptions.RenderError(f"{text_or_type} is not {target}", hint=hint)
 
 

@@ -111,9 +111,9 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     """Return the violation where the lexer fails; None when it is told better by its message."""
     comment = tokens.unclosed("comment_begin")
     is_shell = comment is not None and tokens.text[:comment].endswith("$")
-    end = 'write {{ "{#" }} for these characters' if is_shell else "close it with #}"
+    advice = 'write {{ "{#" }} for these characters' if is_shell else "close it with #}"
     for offset, message, hint in (
-        (comment, "the comment that begins here does not end", end),
+        (comment, "the comment that begins here does not end", advice),
         (tokens.unclosed("raw_begin"), '"raw" is not closed', "it ends with {% endraw %}"),
     ):
         if offset is not None:
@@ -144,7 +144,6 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     elif mark == "$" and ":=" in inside and not site.index:
         mark_hint = _SET
     elif (word := re.match(r"#([a-z]+)", rest)) and not site.index:
-        # `{{#if a}}`
         mark_hint = tag_hint(word[1])
     return site.violation(mark_hint, text=mark)
 
@@ -257,12 +256,10 @@ def _statement_words(site: Site) -> Violation | None:
         return site.violation(hint, token=site.tokens[1])
     if text == "then" and site.is_statement:
         return site.violation("leave it out: the tag ends behind the condition")
-    if text == "not" and site.text_at(1) == "==":
-        return site.violation("write !=")
     if text == "not" and (
         site.text_at(1) == "is" or (site.is_value_before() and site.text_at(1) in TESTS)
     ):
-        return site.violation("write `is not`")
+        return site.violation("write !=" if site.text_at(1) == "==" else "write `is not`")
     is_sign = site.at(0).kind in VALUES or text in {":", "=="}
     if site.first == "set" and site.index == _THIRD and is_sign:
         return site.violation(_SET)
@@ -316,8 +313,8 @@ def _colon(site: Site) -> Violation | None:
     bracket = site.bracket()
     if site.text_at(-2) == "|" and before in FILTERS:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
-    is_call = bracket is not None and bracket.text == "(" and site.first != "macro"
-    if is_call and before.isidentifier():
+    is_call = bracket is not None and bracket.text == "(" and before.isidentifier()
+    if is_call and site.first != "macro":
         return site.violation(f"write {before}=value")
     return site.violation(None)
 
@@ -342,17 +339,17 @@ def _dots(site: Site) -> Violation | None:
         name = site.text_at(1)
         if not name.isidentifier():
             return site.violation("there is no dot: write the name of a value")
-        hint = f"names have no dot in front: {name}"
-        # Any other such name may be one of a Go template that is a text here.
-        hint = habits.find("jinja", name, "word", "name") if name[0].isupper() else hint
-        return site.violation(hint)
+        if name[0].isupper():
+            # Any other such name may be one of a Go template that is a text here.
+            return site.violation(habits.find("jinja", name, "word", "name"))
+        return site.violation(f"names have no dot in front: {name}")
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
-        hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
+        advice = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
         if token.kind == "string" and site.is_adjacent(-2) and site.is_adjacent(-1):
-            hint = f"write [{token.text}] without a dot in front"
+            advice = f"write [{token.text}] without a dot in front"
         # `getComposedResource . "bucket"`
-        hint = habits.find("jinja", site.text_at(-2), "word", "name") or hint
-        return site.violation(hint, token=site.at(-1))
+        habit = habits.find("jinja", site.text_at(-2), "word", "name")
+        return site.violation(habit or advice, token=site.at(-1))
     for at, (one, two) in enumerate(itertools.pairwise(site.tokens[: site.index + 1])):
         if one.text == two.text == "." and one.end == two.offset:
             is_range = site.first == "for" or (at > 0 and site.tokens[at - 1].kind == "integer")
@@ -381,8 +378,7 @@ def _side_by_side(site: Site) -> Violation | None:
         hint = "there are no comprehensions: write a loop, or use map, select and selectattr"
         return site.violation(hint)
     if before.text == "lambda":
-        filters = "selectattr, map(attribute=name) and sort(attribute=name)"
-        hint = f"there is no lambda: write a loop, or use {filters}"
+        hint = "there is no lambda: write a loop, or selectattr, map and sort with an attribute"
         return site.violation(hint, token=before)
     if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
         return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
@@ -444,27 +440,21 @@ def _go_call(site: Site, function: Token) -> Violation | None:
 
 
 def foreign_beginning(tag: str, above: str, open_tag: tuple[str, int] | None) -> Violation | None:
-    """Return the violation for what begins a block in another language, in the text above its end.
-
-    It is behind the tag that is open there.
-    """
-    word = tag.removeprefix("end") if tag.startswith("end") else "if"
-    words = "for|range" if word == "for" else re.escape(word)
+    """Return the violation for what begins a block in another language, above the block's end."""
+    words = re.escape(tag.removeprefix("end")) if tag.startswith("end") else "if"
+    words += "|range" * (words == "for")
     pattern = rf"(?:\{{\{{-?|\{{ +%|<%|^[ \t]*%) *({words})\b"
-    begin = open_tag[1] if open_tag else 0
-    matches = [*re.compile(pattern, re.MULTILINE).finditer(above, begin)]
-    if not matches:
-        return None
-    word = matches[-1][1]
-    hint = habits.find("jinja", word, "word") or f"write {{% {word} … %}}"
-    message, width = f'unexpected "{word}"', len(word)
-    return Violation(offset=matches[-1].start(1), message=message, hint=hint, width=width)
+    matches = re.compile(pattern, re.MULTILINE).finditer(above, open_tag[1] if open_tag else 0)
+    for match in reversed([*matches]):
+        at, word = match.start(1), match[1]
+        message, hint = f'unexpected "{word}"', tag_hint(word)
+        return Violation(offset=at, message=message, hint=hint, width=len(word))
+    return None
 
 
 def tag_hint(word: str, *, is_called: bool = False) -> str | None:
     """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
-    is_own = word in _TAGS and not is_called
-    own = f"a tag has percent signs: {{% {word} %}}" if is_own else None
+    own = f"a tag has percent signs: {{% {word} %}}" if word in _TAGS and not is_called else None
     return habits.find("jinja", word, "word") or own
 
 

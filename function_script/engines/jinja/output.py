@@ -150,10 +150,7 @@ def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:
 
 
 def _find_outdented(parts: Sequence[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the offsets where the outdented ones of printed values begin and end in a text.
-
-    ``parts`` are the parts of the text, ``values`` are in their order; not all are in it.
-    """
+    """Return where the outdented ones of printed values begin and end; some are no parts."""
     offsets: list[tuple[int, int]] = []
     start = 0
     for value in values:
