@@ -89,11 +89,11 @@ def _missing_value(
     composed: Mapping[str, DesiredResource],
 ) -> Diagnostic:
     """Name the template's expression and the composed resource, where they are certain."""
-    piece = rendering.find_expression(offset)
+    piece = rendering.find_piece(offset)
     subject, span = "a value that", None
-    if piece is None:
+    if piece is None or piece.expression is None:
         span = result.locate(line)
-    elif piece.expression is not None:
+    else:
         expression = " ".join(piece.expression.split())
         if len(expression) > _MAX_EXPRESSION:
             expression = f"{expression[:_MAX_EXPRESSION]}…"

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import yaml
@@ -28,7 +29,6 @@ except ImportError:  # PyYAML was built without libyaml: the same events, fiftee
     from yaml import SafeLoader as CParser  # type: ignore[assignment] # has the same get_event
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
-INDENTATION = "check the indentation: siblings begin in the same column"
 NO_TABS = "YAML is not indented by tabs: use blanks"
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The first line of a literal or folded block.
@@ -51,24 +51,24 @@ _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 _PROGRAM: Final = re.compile(
     r"\s*(?P<key>script|inline|[\w./-]+\.(?:star|j2|gotmpl|tpl)):(?: *$| +(?![|>\"'&*])\S)"
 )
-_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/]|/(?!/))")
-_ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
+KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/]|/(?!/))")
+"""A key with a colon and no blank behind it."""
+_ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w./:-]*(?: |$))")
 _KEY_WITHOUT_COLON: Final = re.compile(
-    r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?=[\w./-]+$)"
+    r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=| +[|>]))) *=* +(?=(?:[\w./-]+|[|>]-?)$)"
 )
 _MISSING_SIGNS: Final = (
-    (_KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
+    (KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
     (_ITEM_WITHOUT_BLANK, " ", "put a blank after the dash of an item"),
     (_KEY_WITHOUT_COLON, ": ", "a colon is missing behind the key"),
 )
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
+# Several texts in quotes, and what begins a list, a map or a block: not one text.
+_TEXTS: Final = re.compile(r"[\"'] *, *[\"']")
+_COLLECTION: Final = re.compile(r"[-?] |[\[{|>\"']")
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
-# An item in the line of a key, and a list or map with a sign behind it.
-_NO_TEXT: Final = re.compile(r"- |[\[{].*[\]}][,;]$")
-# An action whose first brace is missing.
-_ONE_BRACE: Final = re.compile(r"\{-? *[$.\w(][^:{}]*\}\}")
 # A brace behind a text in quotes, as of `{{ value }}}`.
 _LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
 NAME_LINE: Final = re.compile(r"[\w.-]+/composition-resource-name: ")
@@ -111,9 +111,8 @@ class YamlError(Exception):
 
     def with_consequence(self, consequence: str) -> YamlError:
         """Return the same problem as a warning: a lenient reader goes on with ``consequence``."""
-        message = f"{self.message}: {consequence}"
-        line, column = self.line, self.column
-        return YamlError(message, line=line, column=column, hint=self._hint, code=self.code)
+        facts = {"line": self.line, "column": self.column}
+        return YamlError(f"{self.message}: {consequence}", **facts, hint=self._hint, code=self.code)
 
 
 class DuplicateKeyError(YamlError):
@@ -174,7 +173,7 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     goes_on = after is not None and _indentation(lines[after]) >= depth
     block = "\n".join(lines[header + 1 : end])
     is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
-    if not is_template and (not goes_on or _KEY.match(lines[end])):
+    if not is_template and (not goes_on or _KEY.match(lines[end]) or lines[end].endswith(" |")):
         return None
     column = _indentation(lines[end])
     if lines[end][column] == "\t":
@@ -283,11 +282,12 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return "the lines were joined: > folds a text in YAML, | keeps its lines"
     if sum(map(len, lines)) > _MAX_CHARACTERS:
         return None
+    own = ((number, *each) for each in _corrections(message, lines, number, column))
     return next(
         (
             hint
-            for text, hint in _corrections(message, lines, number, column)
-            if _mends([*lines[:number], text, *lines[number + 1 :]], number)
+            for each, text, hint in chain(own, _close_text(lines, number))
+            if _mends([*lines[:each], text, *lines[each + 1 :]], number)
         ),
         None,
     )
@@ -307,17 +307,27 @@ def _mends(lines: Sequence[str], number: int) -> bool:
     return True
 
 
+def _close_text(lines: Sequence[str], number: int) -> Iterator[tuple[int, str, str]]:
+    """Yield the nearest line above that has a text in quotes, if they are open, and the hint."""
+    matches = ((each, _VALUE.fullmatch(lines[each])) for each in range(number - 1, -1, -1))
+    texts = ((each, match) for each, match in matches if match and match["value"][0] in "\"'")
+    each, match = next(texts, (0, None))
+    if match is not None and match["value"].count(quote := match["value"][0]) == 1:
+        hint = f"close the text of `{match['key'].strip(' -:')}` with {quote}"
+        yield each, match[0] + quote, hint
+
+
 def _corrections(
     message: str, lines: Sequence[str], number: int, column: int
 ) -> Iterator[tuple[str, str]]:
     """Yield what may mend the line where the parser gives up at a column, and the hint."""
     line = lines[number]
-    for pattern, sign, hint in _MISSING_SIGNS:
-        if match := pattern.match(line):
-            yield f"{match[match.lastindex or 0]}{sign}{line[match.end() :]}", hint
     if number and (match := _BLOCK.match(lines[number - 1])):
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
         yield " " * (_indentation(lines[number - 1]) + 2) + line.lstrip(" "), hint
+    for pattern, sign, hint in _MISSING_SIGNS:
+        if match := pattern.match(line):
+            yield f"{match[match.lastindex or 0]}{sign}{line[match.end() :]}", hint
     if line.strip() in {"--", "---"}:
         yield "---", "write --- at the margin, where a document begins"
     below = next((each for each in lines[number + 1 :] if each.strip()), "")
@@ -327,9 +337,15 @@ def _corrections(
         return
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, column, match)
+    above = lines[max(number - 1, 0)]
+    is_item, is_below_item = (each.lstrip().startswith("- ") for each in (line, above))
+    # Else what is above is no sibling, or the line would become a part of its value.
+    is_entry = is_item or _KEY.match(line) is not None
+    is_sibling = is_entry and ((is_item and is_below_item) or _KEY.match(above) is not None)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
-    for width in [*columns][:_MAX_COLUMNS]:
-        yield " " * width + line.lstrip(" "), INDENTATION
+    for width in [*columns][: _MAX_COLUMNS * is_sibling]:
+        hint = "check the indentation and the dashes: siblings begin in the same column"
+        yield " " * width + line.lstrip(" "), hint
 
 
 def _value_corrections(
@@ -342,25 +358,21 @@ def _value_corrections(
         yield text, "it is a line of its own below annotations, without a key"
     if _LEFT_BRACE.fullmatch(value):
         yield match["key"] + value[:-1], "take the last } out"
-    if _JSON_INSIDE.search(value) or _NO_TEXT.match(value) or not re.search(r"\w", value):
+    if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
-    is_key = _KEY.match(value) is not None and " " not in value.partition(": ")[2]
-    hints = (
-        ("{{" in line or "{%" in line, UNQUOTED_BRACES),
-        (_ONE_BRACE.match(value), "an action begins with two braces: {{"),
-        (
-            "cannot start any" in message,
-            f"quote a value that begins with {line[column : column + 1]!r}",
-        ),
-        ("alias" in message or "anchor" in message, 'quote a value that begins with "*" or "&"'),
-        ("parsing a quoted scalar" in message, r"in double quotes \ begins an escape: write \\"),
-        (
-            value[0] in "\"'",
-            "a text ends at its second quote: put one pair of quotes around all of it",
-        ),
-        (is_key, 'quote a value that holds ": "; a key below this one begins a line of its own'),
-        (": " in value, 'quote a value that holds ": "'),
-    )
-    hint = next((hint for is_so, hint in hints if is_so), "quote the value")
+    if "{{" in line or "{%" in line:
+        hint = UNQUOTED_BRACES
+    elif "cannot start any token" in message and line[column : column + 1]:
+        hint = f"quote a value that begins with {line[column]!r}"
+    elif "alias" in message or "anchor" in message:
+        hint = 'quote a value that begins with "*" or "&"'
+    elif "while parsing a quoted scalar" in message:
+        hint = r"in double quotes \ begins an escape: write \\"
+    elif value[0] in "\"'" and not _TEXTS.search(value):
+        hint = "a text ends at its second quote: put one pair of quotes around all of it"
+    elif ": " in value and not _COLLECTION.match(value):
+        hint = 'quote a value that holds ": "; a key begins a line of its own'
+    else:
+        return
     yield match["key"] + json.dumps(value), hint

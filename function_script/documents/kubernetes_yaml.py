@@ -263,7 +263,7 @@ class _DocumentParser:
     def _anchor_value(self, event: AliasEvent) -> Value:
         name = event.anchor
         if name not in self._anchors:
-            hint = 'quote a value that begins with "*"'
+            hint = 'quote a text that begins with "*"; an anchor is in the same document'
             raise _error(f"the alias *{name} has no anchor &{name} before it", event, hint=hint)
         value = self._anchors[name]
         if isinstance(value, _Incomplete):
@@ -330,7 +330,7 @@ def _check_tag(event: Event, expected: str) -> None:
 
 def _unknown_tag(event: Event, tag: str) -> errors.YamlError:
     name = tag if tag.startswith("!") else f"!!{tag.removeprefix(_TAG)}"
-    return _error(f"the tag {name} is not supported", event, hint="leave it out")
+    return _error(f"the tag {name} is not supported", event, hint="leave it out, or quote the text")
 
 
 def key_text(event: ScalarEvent) -> str:

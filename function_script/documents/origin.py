@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from function_script.documents.errors import (
-    INDENTATION,
     DuplicateKeyError,
     TooLargeError,
     YamlError,
     YamlSyntaxError,
     find_early_end,
     find_missing_bar,
-    lacks_sign,
 )
 from function_script.documents.rendered_lines import Rendering
 from function_script.texts.diagnostics import Diagnostic
@@ -105,17 +103,9 @@ class TextOrigin:
         if isinstance(error, DuplicateKeyError) and error.column and span is not None:
             first = (first_line + error.first[0], error.first[1] + 1)
             if self._rendering.is_repeated(first, (line, error.column + 1)):
-                reason = span, "this text wrote both: in a loop, an item of a list begins with `- `"
-        # A text that was printed, such as nginx:1.27, lacks no blank.
-        printed, value = self._rendering.find_printed_line(line)
-        key = printed.partition(":")[0]
-        # An object begins with such a key. A value that has it farther below is a text, such as a
-        # whole request.
-        is_inside = key in {"apiVersion", "kind"} and not value.lstrip().startswith(key)
-        is_text = lacks_sign(printed) or is_inside or "\n" in value
-        # The lines are as their template: it is a value above that has another indentation.
-        is_text |= error.hint == INDENTATION and self._rendering.is_aligned(line)
-        span, hint = reason or (span, None if is_text else error.hint)
+                repeated = "this text wrote both: in a loop, items begin with `- ` or keys differ"
+                reason = span, repeated
+        span, hint = reason or (span, error.hint if self._rendering.is_own(line) else None)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
         diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)

@@ -4,7 +4,7 @@ The text is parsed again, for errors and for the tools only, so that the first p
 record positions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -158,11 +158,9 @@ def is_folded(text: str, path: Path) -> bool:
         if line.strip() and len(line) - len(line.lstrip(" ")) <= position.column:
             break
         block.append(line)
-    return _count_lines(block) > _count_lines(scalar.value.splitlines())
-
-
-def _count_lines(lines: Sequence[str]) -> int:
-    return sum(bool(line.strip()) for line in lines)
+    texts = (block, scalar.value.splitlines())
+    before, after = (sum(bool(line.strip()) for line in lines) for lines in texts)
+    return before > after
 
 
 def _literal_block(text: str, value: str, first: int) -> EmbeddedText | None:

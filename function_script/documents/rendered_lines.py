@@ -142,46 +142,42 @@ class Rendering:
         None if it is unknown.
         """
         offset = self._offset(line) + column - 1
-        index = self._index_at(offset)
-        piece = self._pieces[index] if index >= 0 else None
+        piece = self.find_piece(offset)
         if piece is None or piece.start < 0:
             return None
         if piece.expression is not None:
             return piece.span
-        start = offset - self._starts[index]
+        start = offset - self._starts[self._index_at(offset)]
         return piece.locate(piece.start + start, min(width, len(piece.text) - start))
 
     def is_repeated(self, first: tuple[int, int], second: tuple[int, int]) -> bool:
-        """Report whether one text of the template wrote two positions, both from 1: in a loop."""
+        """Report whether a part of the template wrote two positions, both from 1: in a loop."""
+        offsets = [self._offset(line) + column - 1 for line, column in (first, second)]
         span = self.find_span(*second, 1)
-        is_text = self.find_expression(self._offset(second[0]) + second[1] - 1) is None
-        return is_text and span is not None and self.find_span(*first, 1) == span
+        is_one_value = self._index_at(offsets[0]) == self._index_at(offsets[1])
+        return not is_one_value and span is not None and self.find_span(*first, 1) == span
 
-    def find_expression(self, offset: int) -> Piece | None:
-        """Return the piece of an expression that wrote the character at an offset."""
+    def find_piece(self, offset: int) -> Piece | None:
+        """Return the piece that has the character at an offset."""
         index = self._index_at(offset)
-        is_expression = index >= 0 and self._pieces[index].expression is not None
-        return self._pieces[index] if is_expression else None
+        return self._pieces[index] if index >= 0 else None
 
-    def find_printed_line(self, line: int) -> tuple[str, str]:
-        """Return a line (from 1), without its indentation, and the value that has it; else ""."""
+    def is_own(self, line: int) -> bool:
+        """Report whether the template has a line (from 1) as it is, or an object begins with it.
+
+        Any other one is a part of a text, such as nginx:1.27, or is behind another one or a tag.
+        """
         start = self._offset(line)
         text = self._text[start : self._line_end(start)]
-        piece = self.find_expression(start + len(text) - len(text.lstrip()))
-        is_of_value = piece is not None and text.strip() in piece.text
-        return (text.strip(), piece.text.rstrip()) if piece and is_of_value else ("", "")
-
-    def is_aligned(self, line: int) -> bool:
-        """Report whether a literal line is indented as the one above it in its template."""
-        start = self._offset(line)
-        start += len(self._rest(start)) - len(self._rest(start).lstrip(" "))
-        index = self._index_at(start)
-        piece = self._pieces[index] if index >= 0 else None
-        if piece is None or piece.expression is not None or piece.start < 0:
-            return False
-        *above, own = piece.source[: piece.start + start - self._starts[index]].split("\n")
-        last = next((each for each in reversed(above) if each.strip()), "")
-        return len(last) - len(last.lstrip(" ")) == len(own)
+        column = len(text) - len(text.lstrip()) + 1
+        piece = self.find_piece(start + column - 1)
+        first, last = (self.find_span(line, each, 1) for each in (column, len(text.rstrip()) or 1))
+        if piece is None or first is None or last is None:
+            return True
+        if piece.expression is None:
+            return (first.line, first.column) == (last.line, column)
+        is_begin = piece.text.lstrip().startswith(text.strip()) and "apiVersion: " in text
+        return first.line == last.line and (is_begin or text.strip() not in piece.text)
 
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
@@ -290,6 +286,13 @@ class Rendering:
         for at, (before, after) in zip(self._starts[1:], pairwise(self._pieces), strict=False):
             if not (begin < at <= stop and self._text[at - 1] == "\n" and after.text[:1].strip()):
                 continue
+            content = after.source[: max(after.start, 0)].rstrip()
+            blanks = after.source[len(content) : max(after.start, 0)].rpartition("\n")[2]
+            if content.endswith(("-%}", "-#}")) and blanks:
+                mark = content[-len("-%}") :]
+                hint = f"{mark} takes away the blanks behind it: write {mark[1:]}"
+                span = after.locate(len(content) - len(mark), len(mark))
+                yield _Correction([Edit(at, at, blanks)], span, hint)
             if match := INDENTED_TAGS.fullmatch(before.source, before.end, max(after.start, 0)):
                 hint = "{% takes away the blanks before it: write {%+"
                 line = before.source[match.end() :].partition("\n")[0]
@@ -415,12 +418,13 @@ def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
     if line_break := _BREAK.match(before.source, before.end):
         closing = _CLOSING
         own = _CLOSING.search(before.source, before.start, before.end)
+        mark = _OPENING.match(before.source, line_break.end())
+        # Jinja leaves out the blanks before a block, too.
+        is_block = before.source.startswith(("{%", "{#"), line_break.end())
+        blanks = " \t" if is_block and before.filter_form == JINJA_FILTER else ""
         if own is not None and before.expression is not None:
-            yield _mark(before, own, "line break behind"), line_break[0]
-        elif mark := _OPENING.match(before.source, line_break.end()):
-            # Jinja leaves out the blanks before a block, too.
-            is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
-            blanks = " \t" if is_block else ""
+            yield _mark(before, own, "line break behind"), line_break[0].rstrip(blanks)
+        elif mark is not None:
             yield _mark(before, mark, "line break before"), line_break[0].rstrip(blanks)
     text = after.source[: max(after.start, 0)]
     content = text.rstrip()

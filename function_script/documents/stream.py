@@ -11,10 +11,10 @@ from typing import Final, TypeAlias, cast
 from yaml import events
 
 from function_script.documents.errors import (
+    KEY_WITHOUT_BLANK,
     TooLargeError,
     YamlError,
     YamlSyntaxError,
-    lacks_sign,
 )
 from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
@@ -29,7 +29,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Piece, Source, Span
 
-_NO_MAP_HINT: Final = "write `key: value` lines below it, without dashes"
+_NO_MAP_HINT: Final = "write `key: value` lines below it, without dashes or brackets"
 _LIMITS = Limits()
 _EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK: Final = re.compile(r"[^ \t\r\n]")
@@ -226,8 +226,7 @@ class _StreamReader:
         for chunk in others:
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
-                dashes = "three dashes separate documents; indent it if it belongs to a text"
-                hint = dashes if rest.startswith("-") else None
+                hint = "write three dashes, or indent a line of a text" if rest[0] == "-" else None
                 message = (
                     "a line that begins with --- separates documents and may hold only a comment"
                 )
@@ -301,7 +300,7 @@ def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] |
     """
     value = parsed.value
     if not isinstance(value, dict):
-        is_key = isinstance(value, str) and ":" in value and lacks_sign(value)
+        is_key = isinstance(value, str) and KEY_WITHOUT_BLANK.match(value)
         hint = "put a blank after the colon of a key" if is_key else None
         message = f"a document must be an object, not {type_phrase(value)}"
         raise YamlSyntaxError(message, line=parsed.line, column=0, hint=hint)
@@ -326,8 +325,9 @@ def _check_strings(value: Value, name: str, text: str) -> None:
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            hint = "make one text of it" if isinstance(item, (dict, list)) else "quote the value"
-            raise _error_at(message, ("metadata", name, key), text, hint=hint)
+            hint = "make one text of it" if isinstance(item, list) else "quote the value"
+            hint = "" if isinstance(item, dict) else hint
+            raise _error_at(message, ("metadata", name, key), text, hint=hint or None)
 
 
 def _error_at(message: str, path: Path, text: str, *, hint: str | None) -> YamlError:

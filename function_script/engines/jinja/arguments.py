@@ -148,10 +148,14 @@ def _find_wrong_type(
     type_of_name = {key: types.of(value) for key, value in named.items()}
     for wrong in find_wrong_types(signature, positional, type_of_name):
         argument = arguments[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
-        hint = _hint(wrong, argument, node) or f"write {signature.usage}"
+        # An argument of an unknown type may have changed places with this one.
+        pairs = zip(signature.parameters, positional, strict=False)
+        may_be_swapped = any(p.types and p.takes(wrong.type) and not type_ for p, type_ in pairs)
+        hint = None if may_be_swapped else _hint(wrong, argument, node)
         offset = node.lineno if argument is None else first_offset(argument)
         message = f"cannot call {signature.name}: {wrong.problem}"
-        return Violation(offset=offset, width=_width(argument), message=message, hint=hint)
+        usage, width = f"write {signature.usage}", _width(argument)
+        return Violation(offset=offset, width=width, message=message, hint=hint or usage)
     return None
 
 
@@ -181,4 +185,4 @@ def _hint(
         return f"write {text[1:-1]}"
     if wrong.type in {"integer", "number"} and wrong.parameter.types[0] == "string":
         return f"write {text}"
-    return conversion_hint(wrong, text)
+    return conversion_hint(wrong, text, value=argument.value)

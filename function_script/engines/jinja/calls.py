@@ -6,19 +6,20 @@ Python's own TypeError names parameters that the template's author cannot see.
 
 import inspect
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Protocol, TypeAlias, cast
 
 from jinja2 import Undefined
 
+from function_script.engines import signatures
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
 from function_script.engines.jinja.run import CHARACTERS_PER_STEP, Run
 from function_script.engines.library import FUNCTIONS, ArgumentError, Function
 from function_script.engines.library.bounds import TYPES, Resource
 from function_script.engines.signatures import NULL, Parameter, Signature, WrongArgument
-from function_script.request.values import Readable
+from function_script.request.values import Readable, type_name
 from function_script.texts.errors import HintedError
 
 # A library function may read every character a few times.
@@ -73,8 +74,16 @@ class LibraryFunction:
         """Call it; raises RenderError where the library raises ValueError."""
         # The library itself rejects surplus arguments.
         names = itertools.chain(self.names, itertools.repeat(""))
-        positional = [self._read(run, *pair) for pair in zip(names, arguments, strict=False)]
-        keywords = {name: self._read(run, name, value) for name, value in named.items()}
+        try:
+            positional = [self._read(run, *pair) for pair in zip(names, arguments, strict=False)]
+            keywords = {name: self._read(run, name, value) for name, value in named.items()}
+        except MissingError as error:
+            # An argument beside a missing one may have a type that is wrong in every run.
+            for wrong in self._find_wrong_types(arguments, named):
+                message = f"cannot call {self.function.name}: {wrong.problem}"
+                usage = f"write {self.function.signature.usage}"
+                raise RenderError(message, name=self.alias, hint=usage) from error
+            raise
         try:
             if self.function.is_seeded:
                 result = self.function.call_seeded(run.scope, *positional, **keywords)
@@ -83,11 +92,23 @@ class LibraryFunction:
         except ValueError as error:
             hint = error.hint if isinstance(error, HintedError) else None
             if isinstance(error, ArgumentError) and error.wrong is not None:
-                hint = conversion_hint(error.wrong, is_alone=len(positional) == 1)
+                # Several may have changed places.
+                is_one = len(self._find_wrong_types(arguments, named)) == 1
+                alone, value = len(positional) == 1, error.facts[1]
+                hint = conversion_hint(error.wrong, value=value, is_alone=alone)
+                hint = hint if is_one else f"write {self.function.signature.usage}"
             raise RenderError(str(error), name=self.alias, hint=hint) from error
         if isinstance(result, str):
             run.budget.charge_characters(len(result))
         return result
+
+    def _find_wrong_types(
+        self, arguments: Sequence[object], named: Mapping[str, object]
+    ) -> list[WrongArgument]:
+        """Return the arguments of wrong types; those that are missing have none."""
+        positional = [_type_of(each) for each in arguments]
+        keywords = {key: _type_of(value) for key, value in named.items()}
+        return [*signatures.find_wrong_types(self.function.signature, positional, keywords)]
 
     def _read(self, run: Run, name: str, value: object) -> Readable:
         if isinstance(value, str):
@@ -102,8 +123,14 @@ class LibraryFunction:
         return cast("Readable", value) if name in self.lazy else to_plain(run.budget, value)
 
 
+def _type_of(value: object) -> str:
+    """Return the type of data, by the names of JSON; "" of other values."""
+    is_data = value is None or isinstance(value, (bool, int, float, str, Mapping, list, tuple))
+    return type_name(value) if is_data else ""
+
+
 def conversion_hint(
-    wrong: WrongArgument, text: str = "value", *, is_alone: bool = True
+    wrong: WrongArgument, text: str = "value", *, value: object = "", is_alone: bool = True
 ) -> str | None:
     """Return the hint for an argument of a wrong type; ``text`` is its source.
 
@@ -113,7 +140,7 @@ def conversion_hint(
     match expected, wrong.type:
         case "string", "boolean" | "integer" | "number":
             return f"write `{text} | string`"
-        case "integer", "number" | "string":
+        case "integer", "number" | "string" if wrong.type == "number" or str(value).isdigit():
             return f"write `{text} | int`"
         case "list", "string":
             return f"put it into brackets: [{text}]"

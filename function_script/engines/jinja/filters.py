@@ -207,9 +207,8 @@ def _conversion_error(value: object, target: str) -> exceptions.RenderError:
     text_or_type = (
         f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else exceptions.type_of(value)
     )
-    hint = "give a default to allow it"
-    if isinstance(value, str) and quantities.has_unit(value):
-        hint = "read a quantity of Kubernetes with `text | quantity`"
+    is_quantity = isinstance(value, str) and quantities.has_unit(value)
+    hint = "read a quantity of Kubernetes with `text | quantity`" if is_quantity else None
     return exceptions.RenderError(f"{text_or_type} is not {target}", hint=hint)
 
 
@@ -446,9 +445,7 @@ def _find_callable(
     if isinstance(name, str) and name in table:
         return cast("Call", table[name])
     if not isinstance(name, str):
-        raise exceptions.RenderError(
-            f"the name of a {kind} must be a string, not {exceptions.type_of(name)}"
-        )
+        raise exceptions.unsuitable(f"the name of a {kind} must be a string, not {{}}", name)
     hint = hint or suggest(name, tuple(table))
     raise exceptions.RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
 

@@ -109,12 +109,11 @@ _RULES: Final = Rules[Callable[[Site], Violation | None]]()
 
 def of_lexer(tokens: TokenList) -> Violation | None:
     """Return the violation where the lexer fails; None when it is told better by its message."""
+    comment = tokens.unclosed("comment_begin")
+    is_shell = comment is not None and tokens.text[:comment].endswith("$")
+    advice = 'write {{ "{#" }} for these characters' if is_shell else "close it with #}"
     for offset, message, hint in (
-        (
-            tokens.unclosed("comment_begin"),
-            "the comment that begins here does not end",
-            "close it with #}",
-        ),
+        (comment, "the comment that begins here does not end", advice),
         (tokens.unclosed("raw_begin"), '"raw" is not closed', "it ends with {% endraw %}"),
     ):
         if offset is not None:
@@ -133,6 +132,8 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     )
     if rest[0] in "\"'":
         return _open_text(site)
+    if violation := _braces(site) or _tag_in_expression(site):
+        return violation
     if rest[0] in OPENING:
         return _bracket(site)
     mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
@@ -142,6 +143,8 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         mark_hint = "write `a if condition else b`"
     elif mark == "$" and ":=" in inside and not site.index:
         mark_hint = _SET
+    elif (word := re.match(r"#([a-z]+)", rest)) and not site.index:
+        mark_hint = tag_hint(word[1])
     return site.violation(mark_hint, text=mark)
 
 
@@ -234,6 +237,8 @@ def _tag_in_expression(site: Site) -> Violation | None:
     if site.is_statement or site.index > 1 or not (hint := tag_hint(site.first)):
         return None
     first = site.tokens[0]
+    if site.first == "if" and any(each.text in {"else", "then"} for each in site.tokens):
+        hint = "write `a if condition else b`"
     if site.text_at(1 - site.index) in {"(", "|", "."} and site.first not in {"if", "end", "else"}:
         return None
     return site.violation(hint, token=first)
@@ -249,13 +254,14 @@ def _statement_words(site: Site) -> Violation | None:
     if site.first == "for" and site.text_at(1 - site.index) == "(":
         hint = "write `for item in list`, without parentheses"
         return site.violation(hint, token=site.tokens[1])
-    if text == "then":
+    if text == "then" and site.is_statement:
         return site.violation("leave it out: the tag ends behind the condition")
     if text == "not" and (
         site.text_at(1) == "is" or (site.is_value_before() and site.text_at(1) in TESTS)
     ):
-        return site.violation("write `is not`")
-    if site.first == "set" and site.index == _THIRD and site.is_value_before():
+        return site.violation("write !=" if site.text_at(1) == "==" else "write `is not`")
+    is_sign = site.at(0).kind in VALUES or text in {":", "=="}
+    if site.first == "set" and site.index == _THIRD and is_sign:
         return site.violation(_SET)
     if site.first == "macro" and site.index == _THIRD and site.at(0).kind == "block_end":
         name = site.tokens[1]
@@ -270,7 +276,7 @@ def _operators(site: Site) -> Violation | None:
     if mark := site.find_mark(_MARKS):
         return site.violation(_MARKS[mark.text], token=mark)
     text = site.text_at(0)
-    if not site.index and text in {"//", "/"}:
+    if not site.index and (text == "//" or (text == "/" and site.text_at(1) in {"*", "**"})):
         return site.violation("write {# comment #}")
     return None
 
@@ -281,14 +287,16 @@ def _equals(site: Site) -> Violation | None:
         return None
     before = site.text_at(-1)
     if before == ":" and site.is_adjacent(-1):
-        return site.violation(_SET, text=":=")
+        return site.violation(_SET, token=site.at(-1), text=":=")
+    if site.text_at(1) == "~" and site.is_adjacent(0):
+        return site.violation("write `text | regex_match(pattern)`", text="=~")
     if site.text_at(1) == ">" and site.is_adjacent(0):
         return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
     bracket = site.bracket()
     if bracket is not None and bracket.text == "{":
         return site.violation("write `key: value` in an object")
     if bracket is None and site.index == 1 and not site.is_statement:
-        return site.violation(_SET, text=":=" * (before == ":"))
+        return site.violation(_SET)
     conditions = [site.first, *(token.text for token in site.tokens[: site.index])]
     if bracket is None and not {"if", "elif"}.isdisjoint(conditions):
         return site.violation("compare with ==")
@@ -305,7 +313,8 @@ def _colon(site: Site) -> Violation | None:
     bracket = site.bracket()
     if site.text_at(-2) == "|" and before in FILTERS:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
-    if bracket is not None and bracket.text == "(" and before.isidentifier():
+    is_call = bracket is not None and bracket.text == "(" and before.isidentifier()
+    if is_call and site.first != "macro":
         return site.violation(f"write {before}=value")
     return site.violation(None)
 
@@ -330,13 +339,17 @@ def _dots(site: Site) -> Violation | None:
         name = site.text_at(1)
         if not name.isidentifier():
             return site.violation("there is no dot: write the name of a value")
-        hint = habits.find("jinja", name, "word", "name") if name[0].isupper() else None
-        return site.violation(hint or f"names have no dot in front: {name}")
+        if name[0].isupper():
+            # Any other such name may be one of a Go template that is a text here.
+            return site.violation(habits.find("jinja", name, "word", "name"))
+        return site.violation(f"names have no dot in front: {name}")
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
-        hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
+        advice = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
+        if token.kind == "string" and site.is_adjacent(-2) and site.is_adjacent(-1):
+            advice = f"write [{token.text}] without a dot in front"
         # `getComposedResource . "bucket"`
-        hint = habits.find("jinja", site.text_at(-2), "word", "name") or hint
-        return site.violation(hint, token=site.at(-1))
+        habit = habits.find("jinja", site.text_at(-2), "word", "name")
+        return site.violation(habit or advice, token=site.at(-1))
     for at, (one, two) in enumerate(itertools.pairwise(site.tokens[: site.index + 1])):
         if one.text == two.text == "." and one.end == two.offset:
             is_range = site.first == "for" or (at > 0 and site.tokens[at - 1].kind == "integer")
@@ -365,7 +378,7 @@ def _side_by_side(site: Site) -> Violation | None:
         hint = "there are no comprehensions: write a loop, or use map, select and selectattr"
         return site.violation(hint)
     if before.text == "lambda":
-        hint = "there is no lambda: write a loop, or use selectattr and map(attribute=name)"
+        hint = "there is no lambda: write a loop, or selectattr, map and sort with an attribute"
         return site.violation(hint, token=before)
     if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
         return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
@@ -408,7 +421,8 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     if function.kind != "name":
         return None
     if site.text_at(-2) == "|" and name in FILTERS:
-        value = site.text_at(0) if site.at(0).kind in VALUES else "..."
+        is_one = site.at(0).kind in VALUES and site.at(1).kind not in VALUES
+        value = site.text_at(0) if is_one and site.text_at(1) not in {".", "="} else "..."
         return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
     if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name", "call")):
         return site.violation(hint, token=function)
@@ -418,17 +432,29 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(hint, token=function)
     if name in {"and", "or"}:
         return site.violation(f"write `a {name} b`", token=function)
-    if name in FILTERS and name not in FUNCTIONS:
-        return site.violation(f"write `value | {name}`", token=function)
     if name in FUNCTIONS:
         return site.violation(f"write {name}(...): arguments are in parentheses", token=function)
     hint = habits.find("jinja", name, "word", "name", "call")
+    hint = hint or (f"write `value | {name}`" if name in FILTERS else None)
     return site.violation(hint, token=function) if hint else None
 
 
-def tag_hint(word: str) -> str | None:
+def foreign_beginning(tag: str, above: str, open_tag: tuple[str, int] | None) -> Violation | None:
+    """Return the violation for what begins a block in another language, above the block's end."""
+    words = re.escape(tag.removeprefix("end")) if tag.startswith("end") else "if"
+    words += "|range" * (words == "for")
+    pattern = rf"(?:\{{\{{-?|\{{ +%|<%|^[ \t]*%) *({words})\b"
+    matches = re.compile(pattern, re.MULTILINE).finditer(above, open_tag[1] if open_tag else 0)
+    for match in reversed([*matches]):
+        at, word = match.start(1), match[1]
+        message, hint = f'unexpected "{word}"', tag_hint(word)
+        return Violation(offset=at, message=message, hint=hint, width=len(word))
+    return None
+
+
+def tag_hint(word: str, *, is_called: bool = False) -> str | None:
     """Return the hint for a word of a tag that stands in ``{{ }}``; None for other words."""
-    own = f"a tag has percent signs: {{% {word} %}}" if word in _TAGS else None
+    own = f"a tag has percent signs: {{% {word} %}}" if word in _TAGS and not is_called else None
     return habits.find("jinja", word, "word") or own
 
 
@@ -437,10 +463,13 @@ def key_hint(text: str, name: str) -> str | None:
     for sign, pattern in _QUOTED_KEYS:
         for match in pattern.finditer(text):
             if name in re.split(r"[-./]", match["key"]):
-                return f'a key with a {sign} is in brackets: {match["path"]}["{match["key"]}"]'
+                advice = f'a key with a {sign} is in brackets: {match["path"]}["{match["key"]}"]'
+                return advice + "; texts are joined with ~" * (sign == "dash")
+    if name in FILTERS and re.search(rf"\bmap\(\s*{name}\s*[,)]", text):
+        return f'the name of a filter is in quotes: map("{name}")'
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
         return f'keys of an object are in quotes: "{name}"'
-    if re.search(rf"[\w\])]\[\s*{re.escape(name)}\s*\]", text):
+    if re.search(rf"(?<!\bhostvars)(?<=[\w\])])\[\s*{re.escape(name)}\s*\]", text):
         return f'a name in brackets is a variable, a key is in quotes: ["{name}"]'
     return None
 
@@ -448,4 +477,4 @@ def key_hint(text: str, name: str) -> str | None:
 def name_hint(name: str, *, is_called: bool = False) -> str | None:
     """Return the correction of a name of another language; None for other names."""
     habit = habits.find("jinja", name, *habits.of_name(is_called=is_called))
-    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habit
+    return _SPECIAL_NAMES.get(name) or tag_hint(name, is_called=is_called) or habit

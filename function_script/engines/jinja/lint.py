@@ -134,7 +134,7 @@ class JinjaLint(TemplateLint):
                     case nodes.Const(value=str() as text, lineno=begin) if text not in table:
                         message, hint = f'there is no {kind} "{text}"', suggest(text, tuple(table))
                         hint = hint or habits.find("jinja", text, kind, "name")
-                        if kind == "filter" and text.isidentifier():
+                        if kind == "filter" and text.isidentifier() and len(node.args) == 1:
                             hint = hint or f'a field is map(attribute="{text}")'
                         yield _problem(source, begin, text, message, hint)
 

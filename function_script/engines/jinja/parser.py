@@ -165,32 +165,33 @@ def _unknown_tag(
     # The unknown tag itself is the last one in the list.
     enclosing = [each for each in open_tags if each != (tag, offset)]
     open_tag = enclosing[-1] if enclosing else None
-    is_end = tag.startswith("end") or tag in _ENDS
+    is_part = tag.startswith("end") or tag in _ENDS or tag in hints.TAGS_ELSEWHERE
     near = (
         None
         if tag in hints.TAGS_ELSEWHERE
         else spelling.nearest(tag, (*expected, *hints.STATEMENTS))
     )
-    is_colon = site.text_at(1) == ":"
+    # The sign behind `name`, `name:` or `name.attribute`.
+    sign = site.text_at({":": 2, ".": 3}.get(site.text_at(1), 1))
     if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
         # `do names.append(name)`
         method = site.text_at(3) if tag == "do" and site.text_at(2) == "." else ""
         hint, open_tag = habits.find("jinja", method, "list") or foreign, None
-    elif site.text_at(1 + is_colon) == "=":
+    elif sign == "=":
         hint, open_tag = "write {% set name = value %}", None
-    elif is_end and open_tag is not None and near not in expected:
+    elif is_part and (begin := hints.foreign_beginning(tag, site.text[:offset], open_tag)):
+        return begin
+    elif is_part and open_tag is not None and near not in expected:
         hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
     elif near is not None:
         hint = f'did you mean "{near}"?'
         open_tag = open_tag if near in expected else None
-    elif open_tag is not None:
-        hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
     elif tag in {"else", "elif"}:
         hint = 'no "if" and no "for" is open here'
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:
-        hint = list_choices(hints.STATEMENTS)
+        hint, open_tag = list_choices(hints.STATEMENTS), None
     message, width = f'there is no tag "{tag}" here', max(1, len(tag))
     return policy.Violation(
         offset=offset, message=message, hint=hint, open_tag=open_tag, width=width

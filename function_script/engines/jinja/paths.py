@@ -15,6 +15,7 @@ from jinja2.utils import missing
 
 from function_script.engines import habits, missing_values
 from function_script.engines.jinja import exceptions, functions, hints, lookups, wording
+from function_script.engines.jinja.filters import FILTERS
 from function_script.request.lazy import Lazy
 from function_script.texts import field_names
 from function_script.texts.problems import suggest
@@ -66,6 +67,8 @@ def describe(
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {exceptions.type_of(base)})"
     hint = _correction_of(base, keys[0], statement, start)
+    if hint is None and "_" in str(keys[-1]) and keys[-1] in FILTERS:
+        hint = f"write `value | {keys[-1]}`"
     if hint is None and isinstance(base, str):
         hint = _loop_hint(base, start, roots, template)
     is_open = hint is None and isinstance(base, (type(None), Mapping, list, tuple, range))

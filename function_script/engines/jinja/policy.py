@@ -139,7 +139,7 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
         case nodes.Name():
             (facts.used if node.ctx == "load" else facts.defined).add(node.name)
             if node.name == "self":
-                hint = "write the block's text as a macro to use it twice"
+                hint = "the XR is xr; a text that is written twice is a macro"
                 facts.refuse(node, '"self" is not available', name="self", hint=hint)
         case nodes.Filter() | nodes.Test():
             _visit_call(node, facts)

@@ -279,7 +279,7 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
     if isinstance(value, (list, tuple, range, str, Mapping)):
         budget.spend(len(value) * steps)
         return value
-    hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else call_hint(value)
+    hint = _LOOP_HINT if value is None else _COUNT_HINT if type(value) is int else call_hint(value)
     raise exceptions.unsuitable("cannot loop over {}", value, hint=hint)
 
 

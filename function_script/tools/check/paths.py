@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.engines import missing_values
+from function_script.engines import habits, missing_values
 from function_script.engines.language import Language
 from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
 from function_script.request import objects
@@ -73,7 +73,8 @@ class Request:
             text = f"{format_access(path)} is no key of Crossplane's functions"
             return text, f'write "{near}"'
         if schema is not None and schema.get("type") == "array" and isinstance(key, str):
-            return f"{format_access(path[:-1])} is a list", _describe_item(key)
+            method = habits.find("jinja", key, "list") if self.prefix == "" else None
+            return f"{format_access(path[:-1])} is a list", method or _describe_item(key)
         names = [part for part in path if isinstance(part, str)]
         if key == "resource" and names[-2:-1] == [key] and names[-3:-2] != ["resources"]:
             return 'an object has no field "resource": it is the resource itself', "leave it out"

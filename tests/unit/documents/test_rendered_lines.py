@@ -76,6 +76,24 @@ ERRORS = [
     ("go", "  a.yaml: {{ toYaml .params.map }}", "7:14", "write {{ toYaml .params.map | quote }}"),
     ("go", "  a: 1\n    {{ if true }}{{ end -}}\n  b:\n  - c", "8:25", "write }}"),
     ("jinja", "  k: |\n    {% if true %}a{% endif %}", "8:5", "write {%+"),
+    (
+        "jinja",
+        "  l:\n  {% for x in params.list -%}\n  - {{ x }}\n  {% endfor %}\n  b: 1",
+        "8:27",
+        "-%} takes away the blanks behind it: write %}",
+    ),
+    (
+        "jinja",
+        "  l:\n  {% for x in params.list %}\n  - a: {{ x -}}\n  {% endfor %}",
+        "9:13",
+        "-}} takes away the line break behind it: write }}",
+    ),
+    (
+        "jinja",
+        "  m:\n    {% for x in params.list %}\n    {{ 'a' }}: {{ x }}\n    {% endfor %}",
+        "9:8",
+        "items begin with",
+    ),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
     (
         "jinja",
@@ -104,8 +122,9 @@ UNCERTAIN = [
     ("go", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
     ("go", '  k:\n  {{- "a: b: c" | nindent 4 }}', "quote a value"),
     ("go", "  a.yaml: {{ toYaml .params.map }}", "nindent"),
-    ("go", '  {{ template "t" }}\n  c: 1{{ define "t" }}a: 1\nb: 2{{ end }}', "same column"),
     ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("jinja", "  {% if true %} a: {{ 1 }} {% endif %}\n  b: c", "quote"),
+    ("jinja", "  a: 1\n  {# c #} b: 2\n  c: 3", "indentation"),
 ]
 
 

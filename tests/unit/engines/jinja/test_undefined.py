@@ -100,6 +100,11 @@ PATHS = [
     ("{{ {'a': {}}.a.b }}", "is undefined", "a is empty; where it may be missing"),
     ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
     ("{{ context['a/b'].c }}", 'context["a/b"] does not exist', "context is empty; where"),
+    ("{{ get_composed_resource('a').is_ready }}", "is undefined", "write `value | is_ready`"),
+    ("{{ spec.zones-x }}", "x is undefined", "texts are joined with ~"),
+    ("{{ [1] | map(int) }}", "int is undefined", 'in quotes: map("int")'),
+    ("{{ hostvars[inventory_hostname] }}", "is undefined", "there are no hosts"),
+    ("{{ lookup('env', 'A') }}", "lookup is undefined", "nothing but the request"),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
     ("{{ context.apiextensions.crossplane.io/environment.a }}", "is undefined", 'io/environment"]'),
 ]
@@ -115,6 +120,8 @@ CALLS = [
     ("{{ 'a'.upper }}", "a method cannot be written into the text", "call it: upper(...)"),
     ("{% for k in spec.items %}{% endfor %}", "cannot loop over a method", "call it: items(...)"),
     ("{{ range('3') }}", "not of a string", "convert the text: `value | int`"),
+    ("{{ get_condition('Ready', spec.x) }}", "must be an object, not a string", "(resource, type)"),
+    ("{{ truncate(3, 'a') }}", "text: must be a string", "write truncate(text, length)"),
     ("{{ '1.5' > 1 }}", "cannot compare a string with an integer", "`| float`"),
     ("{% macro n(a) %}{{ a.b }}{% endmacro %}{{ n() }}", 'parameter "a" was not', "pass it in the"),
 ]
@@ -131,7 +138,10 @@ def test_wrong_use_of_a_callable_gets_its_hint(template: str, message: str, hint
 
 @pytest.mark.parametrize(
     "template",
-    ["{{ range('three') }}", "{{ 'a' > 1 }}", "{% for i in [1] %}{% set n = n + 1 %}{% endfor %}"],
+    [
+        *("{{ range('three') }}", "{{ 'a' > 1 }}", "{{ '1.5' | int }}", "{{ dns1123('a', 'b') }}"),
+        *("{% for i in true %}{% endfor %}", "{% for i in [1] %}{% set n = n + 1 %}{% endfor %}"),
+    ],
 )
 def test_value_without_a_certain_correction_gets_no_hint(template: str) -> None:
     with pytest.raises(ProgramError) as caught:

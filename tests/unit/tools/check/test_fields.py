@@ -6,7 +6,9 @@ import pytest
 from support.check_helpers import PIPELINE, composition, peer, pointed_at
 from support.field_checks import CRD, GET, REFERENCE, XR, XRD, found, go, jinja, script
 
-from function_script.tools.check import checker, definitions
+from function_script.engines.registry import LANGUAGES
+from function_script.request.values import Object
+from function_script.tools.check import checker, definitions, paths
 from function_script.tools.check.report import Finding
 from function_script.tools.project import Project
 
@@ -534,3 +536,11 @@ def test_default_that_replaces_false_is_found(tmp_path: Path, text: str) -> None
 @pytest.mark.parametrize("text", FALSE_KEPT)
 def test_default_that_keeps_false_is_not_found(tmp_path: Path, text: str) -> None:
     assert _doubts(tmp_path, text) == []
+
+
+def test_length_of_a_list_is_a_filter_of_jinja() -> None:
+    schema: Object = {"properties": {"spec": {"properties": {"disks": {"type": "array"}}}}}
+    request = paths.of_request(LANGUAGES["jinja"], schema, {})
+    unknown = request.find_unknown((*paths.XR, "spec", "disks", "length"))
+    message = "observed.composite.resource.spec.disks is a list"
+    assert unknown == (message, "write `value | length`")
