@@ -65,12 +65,10 @@ _MISSING_SIGNS: Final = (
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
-# Several texts in quotes, and what begins a list, a map or a block: not one text.
-_TEXTS: Final = re.compile(r"[\"'] *, *[\"']")
+# Several texts in quotes, one with a brace, and what begins a list, a map or a block: no one text.
+_TEXTS: Final = re.compile(r"[\"'] *(?:, *[\"']|\}$)")
 _COLLECTION: Final = re.compile(r"[-?] |[\[{|>\"']")
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
-# A brace behind a text in quotes, as of `{{ value }}}`.
-_LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
 NAME_LINE: Final = re.compile(r"[\w.-]+/composition-resource-name: ")
 """The line that a function writes for the name of a resource."""
 # Nothing is in it: what is wrong is where it stands.
@@ -264,10 +262,7 @@ def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
     """
     mark = error.context_mark
     opening = "" if mark is None or mark.line >= len(lines) else lines[mark.line][mark.column :][:1]
-    if mark is not None and opening and _PAIR.match(lines[mark.line][mark.column :]):
-        message = "an empty list or map stands where a key is expected"
-        return YamlSyntaxError(message, line=mark.line, column=mark.column)
-    if mark is not None and opening in _CLOSING:
+    if mark is not None and opening in _CLOSING and not _PAIR.match(lines[mark.line], mark.column):
         noun, closing = _CLOSING[opening]
         message = f"{noun} that begins here does not end"
         hint = f"close it with {closing}"
@@ -356,8 +351,6 @@ def _value_corrections(
     if NAME_LINE.match(value):
         text = " " * _indentation(line) + value
         yield text, "it is a line of its own below annotations, without a key"
-    if _LEFT_BRACE.fullmatch(value):
-        yield match["key"] + value[:-1], "take the last } out"
     if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
 from typing import Final, NamedTuple
 
-from function_script.documents.errors import NAME_LINE, YamlError
+from function_script.documents.errors import NAME_LINE, YamlError, lacks_sign
 from function_script.documents.kubernetes_yaml import parse, start_of
 from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
@@ -347,7 +347,7 @@ class Rendering:
         # Behind most of the values of a long line are others, and the search reads all before.
         key = KEY.fullmatch(self._prefix(at)) if len(rest.strip()) <= 1 else None
         quote = "" if key is None else key["quote"]
-        if key is None or rest.strip() != quote:
+        if key is None or rest.strip() != quote or lacks_sign(key[0]):
             return
         start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
         expression = piece.expression or ""

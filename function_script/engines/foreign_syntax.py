@@ -1,8 +1,7 @@
 """Statements and values of other template languages: in a template they are text that stays.
 
 A finding is certain from the text of the template alone. The table is `foreign_syntax.tsv`. In a
-text of several parts, the "$" of `dollar-before-value` may be meant. `comment-statement` is of
-Jinja with settings that a function has not.
+text of several parts, the "$" of `dollar-before-value` may be meant.
 """
 
 import re
@@ -17,15 +16,13 @@ from function_script.texts.source import Source, Span
 class ForeignSyntax(NamedTuple):
     """A pattern of a line, whose group ``mark`` is the place, and what to say of it.
 
-    ``is_block``: an end belongs to it, so that the first in a source is the finding. ``end`` is the
-    text of the line that must follow it, where the line alone may be prose.
+    ``is_block``: an end belongs to it, so that the first in a source is the finding.
     """
 
     pattern: re.Pattern[str]
     message: str
     hint: str
     is_block: bool = True
-    end: str = ""
 
 
 WHOLE_LINE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
@@ -34,13 +31,13 @@ _BLOCK_SCALAR: Final = re.compile(r"(?:.*[: -])?[|>][-+0-9]*[ \t]*(?:#.*)?")
 _DOLLAR: Final = "${{"
 # One without an end takes the rest: else each of many such would be searched for an end.
 _RAW: Final = re.compile(r"\{%[-+]? *raw *[-+]?%\}(?:.*?\{%[-+]? *endraw|.*)", re.DOTALL)
-_DOLLAR_BEFORE_VALUE, JINJA_TAG, JINJA_COMMENT, LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE = (
-    ForeignSyntax(re.compile(pattern), message, hint, is_block == "yes", end.strip("-"))
-    for _, pattern, message, hint, is_block, end in read_rows("foreign_syntax")
+_DOLLAR_BEFORE_VALUE, JINJA_TAG, JINJA_COMMENT, LINE_STATEMENT, DIRECTIVE = (
+    ForeignSyntax(re.compile(pattern), message, hint, is_block == "yes")
+    for _, pattern, message, hint, is_block in read_rows("foreign_syntax")
 )
 IN_GO: Final = (JINJA_TAG, JINJA_COMMENT, DIRECTIVE._replace(hint=JINJA_TAG.hint))
 """Leftovers of a Go template in its text."""
-IN_JINJA: Final = (LINE_STATEMENT, COMMENT_STATEMENT, DIRECTIVE)
+IN_JINJA: Final = (LINE_STATEMENT, DIRECTIVE)
 """Leftovers of a Jinja template in its text."""
 
 
@@ -50,29 +47,14 @@ def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator
     A block scalar of YAML may be a program of the other language, and is left out.
     """
     rest = [*syntax]
-    own_lines = source.text.split("\n")
     for number, line in outside_scalars(text.split("\n")):
         for each in [*rest]:
-            match = each.pattern.search(line)
-            if match and (not each.end or _is_block(each.end, match, own_lines[number:])):
+            if match := each.pattern.search(line):
                 if each.is_block:
                     rest.remove(each)
                 column, width = match.start("mark") + 1, len(match["mark"])
                 span = Span(name=source.name, line=number, column=column, width=width)
                 yield Diagnostic(message=each.message, hint=each.hint).at(source, span)
-
-
-def _is_block(end: str, match: re.Match[str], lines: Sequence[str]) -> bool:
-    """Report whether an end follows the line of a match, with lines of the text in between.
-
-    A comment of that kind may also stand beside a tag, to name it.
-    """
-    word = match["word"]
-    pattern = re.compile(end.format(mark=re.escape(match["mark"]), word=word))
-    last = next((index for index, line in enumerate(lines) if pattern.fullmatch(line)), 0)
-    has_tag = any(re.search(rf"\{{%[-+]? *{word}\b", line) for line in lines[:last])
-    has_text = any(line.strip() and not line.lstrip().startswith("#") for line in lines[:last])
-    return has_text and not has_tag
 
 
 def find_dollars(sources: Iterable[Source]) -> tuple[Diagnostic, ...]:
@@ -89,7 +71,7 @@ def find_dollars(sources: Iterable[Source]) -> tuple[Diagnostic, ...]:
 
 def hint_of(line: str, syntax: Iterable[ForeignSyntax]) -> str | None:
     """Return the hint for a rendered line that is no YAML; None where it has no such syntax."""
-    return next((each.hint for each in syntax if not each.end and each.pattern.search(line)), None)
+    return next((each.hint for each in syntax if each.pattern.search(line)), None)
 
 
 def outside_scalars(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -181,8 +181,4 @@ def _hint(
     if wrong.type == "string" and wrong.parameter.name == "resource":
         filter_ = f" | {node.name}" if isinstance(node, nodes.Filter) else ""
         return f"write get_composed_resource({text}){filter_}"
-    if wrong.type == "string" and wrong.parameter.types[0] == "integer" and text[1:-1].isdigit():
-        return f"write {text[1:-1]}"
-    if wrong.type in {"integer", "number"} and wrong.parameter.types[0] == "string":
-        return f"write {text}"
     return conversion_hint(wrong, text, value=argument.value)

@@ -28,10 +28,6 @@ _WORDS: Final = {
     "object": "an object",
     "string": "a text",
 }
-# A value of the request in the braces of an expression.
-_VALUE_IN_TEXT: Final = re.compile(
-    rf"\{{\{{ *(?:{'|'.join(('spec', 'xr', *functions.REQUEST_PARTS))})[.\[]"
-)
 # A key or an item.
 _ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
@@ -154,8 +150,6 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             result = "false" if operand.op == "eq" else "true"
             message = f"this is always {result}: {kinds[0]} is never equal to {kinds[1]}"
             hint = "compare values of one type"
-            if set(kinds) == {"a number", "a text"}:
-                hint = "write the number without quotes, or convert the text with `| int`"
             yield Violation(offset=offset, message=message, hint=hint)
 
 
@@ -179,10 +173,6 @@ def _conditions(tree: nodes.Template) -> Iterator[Violation]:
     """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
     for node in tree.find_all(_CONDITIONS):
         test = node.test  # type: ignore[attr-defined] # both have it
-        if isinstance(test, nodes.Const) and isinstance(test.value, str):
-            hint = "a name stands without quotes"
-            message = "this condition is a text, which is always the same"
-            yield Violation(offset=test.lineno, message=message, hint=hint)
         for part in (test, *test.find_all(nodes.Or)):
             is_or = isinstance(part, nodes.Or)
             if not is_or or not isinstance(part.left, (nodes.Compare, nodes.Or)):
@@ -204,18 +194,3 @@ def _filters(tree: nodes.Template) -> Iterator[Violation]:
             message = "the default is never used: the value before | is a text"
             hint = "write `value | default(text)`"
             yield Violation(offset=node.node.lineno, message=message, hint=hint)
-        if node.name == "join" and node.args and not is_constant:
-            message = "the text is joined, and the list is the separator"
-            hint = 'write `list | join(",")`'
-            yield Violation(offset=node.node.lineno, message=message, hint=hint)
-
-
-@_RULES.add
-def _nested_braces(tree: nodes.Template) -> Iterator[Violation]:
-    """Find values in braces inside of a text that is joined with others."""
-    for node in tree.find_all((nodes.Add, nodes.Concat)):
-        for text in node.find_all(nodes.Const):
-            if isinstance(text.value, str) and _VALUE_IN_TEXT.search(text.value):
-                message = "braces are a text here: nothing replaces them"
-                hint = 'join the value with ~: "text" ~ value'
-                yield Violation(offset=text.lineno, message=message, hint=hint)

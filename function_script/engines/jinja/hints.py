@@ -37,23 +37,7 @@ _QUOTED_KEYS: Final = (
 )
 _MARKS: Final = habits.marks("jinja")
 _COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-# Names of Jinja that only some bodies have.
-_SPECIAL_NAMES: Final = {
-    "loop": "only the body of a {% for %} has it: give its values to a macro, as in "
-    "{{ name(loop.index) }}",
-    "caller": "only a macro has it: the text between {% call name() %} and {% endcall %}",
-    **dict.fromkeys(
-        ("varargs", "kwargs"), "only a macro has it: its arguments beyond those that have names"
-    ),
-    "super": "only a block of a template that extends another one has it",
-}
-# The hint for a name of which a tag begins with a pattern: the part of a template that has it.
-_PLACES: Final = {
-    r"(?:macro +|import\b.* as +|from\b.* import .*){}\b": "only what is behind its tag has it: "
-    "move the tag to the top",
-    r"for +(?:\w+, *)*{}\b": "only the body of its {% for %} has it",
-    r"with\b[^%]*\b{} *=": "only the body of its {% with %} has it",
-}
+_LOOP: Final = "only the body of a {% for %} has it: give its values to a macro"
 # The hint for an assignment of another language.
 _SET: Final = "write {% set name = value %}"
 
@@ -155,12 +139,9 @@ def _open_text(site: Site) -> Violation:
     if site.is_value_before() and not ("}}" in line or "%}" in line):
         # The quote behind `"{{ spec.name"` is of the YAML.
         return _open_tag(site)
-    hint = f"close it with {quote}"
+    # A text such as 'it's' ends at its apostrophe.
     is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
-    if is_text_before and site.is_adjacent(-1) and site.at(-1).kind == "name":
-        # A text such as 'it's' ends at its apostrophe.
-        other = "'" if quote == '"' else '"'
-        hint = f"write a text that has {quote} in it between {other} and {other}"
+    hint = None if is_text_before else f"close it with {quote}"
     offset = site.at(0).offset
     return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
@@ -263,9 +244,6 @@ def _statement_words(site: Site) -> Violation | None:
     is_sign = site.at(0).kind in VALUES or text in {":", "=="}
     if site.first == "set" and site.index == _THIRD and is_sign:
         return site.violation(_SET)
-    if site.first == "macro" and site.index == _THIRD and site.at(0).kind == "block_end":
-        name = site.tokens[1]
-        return site.violation(f"write {{% macro {name.text}() %}}", token=name)
     if site.first == "import" and text != "as" and site.index == _THIRD:
         return site.violation('write {% import "module" as name %}')
     return None
@@ -382,8 +360,6 @@ def _side_by_side(site: Site) -> Violation | None:
         return site.violation(hint, token=before)
     if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
         return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
-    if token.text in FILTERS and bracket is None and not site.is_statement:
-        return site.violation(f"a filter follows |: `| {token.text}`")
     if violation := _go_call(site, before):
         return violation
     if bracket is not None and token.text not in {"(", "[", "."}:
@@ -399,19 +375,10 @@ def unset_hint(name: str, statement: str, template: str) -> str | None:
     if hint := key_hint(statement, name):
         return hint
     word = re.escape(name)
-    # A comment of YAML may be prose, unless nothing but names stands before "in".
-    of_comment = rf"(#)[ \t]*for (?:\w+, *)*{word}(?:, *\w+)* "
-    line = rf"^[ \t]*(?:(%)[ \t]*for\b[^\n]*\b{word}\b[^\n]*|{of_comment})\bin\b"
-    if match := re.search(line, template, re.MULTILINE):
-        loop = "{% for item in list %} and {% endfor %}"
-        return f"a line that begins with {match[1] or match[2]} is no loop: write {loop}"
     if match := re.search(rf"\{{%[-+]? *set +{word}\.(\w+)", template):
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
-    if re.search(rf"\{{%[-+]? *set +{word}\b(?!.*\b{word}\b)", template):
-        return "what a loop or a macro sets ends with it: set the name before, and outside of it"
-    for pattern, hint in _PLACES.items():
-        if re.search(rf"\{{%[-+]? *{pattern.format(word)}", template):
-            return hint
+    if re.search(rf"\{{%[-+]? *for +(?:\w+, *)*{word}\b", template):
+        return "only the body of its {% for %} has it"
     return name_hint(name, is_called=re.search(rf"\b{word}\(", statement) is not None)
 
 
@@ -477,4 +444,4 @@ def key_hint(text: str, name: str) -> str | None:
 def name_hint(name: str, *, is_called: bool = False) -> str | None:
     """Return the correction of a name of another language; None for other names."""
     habit = habits.find("jinja", name, *habits.of_name(is_called=is_called))
-    return _SPECIAL_NAMES.get(name) or tag_hint(name, is_called=is_called) or habit
+    return _LOOP if name == "loop" else tag_hint(name, is_called=is_called) or habit

@@ -84,7 +84,7 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
     if isinstance(base, str):
         return habits.find("jinja", name, "text") or suggest(name, lookups.STRING_METHODS)
     if isinstance(base, (list, tuple, range)):
-        return _correction_of_list(key, path)
+        return _correction_of_list(key)
     hint = habits.find("jinja", name, "object") if f".{name}(" in statement else None
     if not isinstance(base, Mapping):
         return hint
@@ -98,14 +98,11 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
     return hint or suggest(name[:_MAX_KEY_LENGTH], tuple(candidates))
 
 
-def _correction_of_list(key: object, path: str) -> str | None:
+def _correction_of_list(key: object) -> str | None:
     if not isinstance(key, str):
         return None
     if hint := habits.find("jinja", key, "list"):
         return hint
-    if path.endswith(".status.conditions"):
-        owner = path.removesuffix(".status.conditions").lstrip(".")
-        return f'conditions are a list: get_condition({owner}, "{key}")'
     return "this is a list: its items have numbers, as in [0], or a loop goes over them"
 
 
@@ -132,8 +129,6 @@ def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str)
         value = value.get(key) if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or base not in value:
         return None
-    if isinstance(value.get("items"), list):
-        return f"write `for {name} in {path}.items`: the list is a field"
     return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
 
 

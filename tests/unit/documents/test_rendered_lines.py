@@ -95,6 +95,7 @@ ERRORS = [
         "items begin with",
     ),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
+    ("jinja", "  l:\n  -n: {{ params.plain }}\n    m: 1", "8:3", "blank after the dash"),
     (
         "jinja",
         "  l:\n  {% for x in params.list %}- {{ x }}\n  {% endfor %}",

@@ -4,7 +4,6 @@ import pytest
 
 from function_script.engines import foreign_syntax
 from function_script.engines.foreign_syntax import (
-    COMMENT_STATEMENT,
     DIRECTIVE,
     JINJA_COMMENT,
     JINJA_TAG,
@@ -37,18 +36,6 @@ LINES = [
     pytest.param("a:\n%{ for k, v in m ~}", (DIRECTIVE,), [2], id="directive-of-a-line"),
     pytest.param('a: "%{if}o %{User-Agent}i %{for}" ', (DIRECTIVE,), [], id="format-of-a-log"),
 ]
-COMMENTS = [
-    pytest.param("# for x in spec.xs:\na: 1\n# endfor", [1], id="for"),
-    pytest.param("## for key, x in xs\n  a: 1\n## endfor", [1], id="two marks"),
-    pytest.param("#if x\na: 1\n#endif", [1], id="if"),
-    pytest.param("# for the platform team in europe\na: 1", [], id="prose"),
-    pytest.param("# for teams in europe\na: 1\n# end of it", [], id="other end"),
-    pytest.param("# if it fails, restart\na: 1\n# endif is not here", [], id="words behind"),
-    pytest.param("# if x\n{% if x %}\na: 1\n{% endif %}\n# endif", [], id="name of a tag"),
-    pytest.param("# for x in xs\n#   a: 1\n# endfor", [], id="comment as a whole"),
-    pytest.param("run: |\n  # if x\n  a\n  # endif", [], id="block scalar"),
-    pytest.param("# endfor\na: 1\n# for x in xs", [], id="end before"),
-]
 
 
 def _lines(text: str, *syntax: ForeignSyntax) -> list[int]:
@@ -67,11 +54,6 @@ def test_syntax_is_one_finding_at_its_first_line(
     text: str, syntax: tuple[ForeignSyntax, ...], lines: list[int]
 ) -> None:
     assert _lines(text, *syntax) == lines
-
-
-@pytest.mark.parametrize(("text", "lines"), COMMENTS)
-def test_comment_is_a_finding_if_it_is_a_statement(text: str, lines: list[int]) -> None:
-    assert _lines(text, COMMENT_STATEMENT) == lines
 
 
 @pytest.mark.parametrize("header", ["|", ">-", "|2", "| # a program"])

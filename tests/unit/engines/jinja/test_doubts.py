@@ -18,8 +18,6 @@ DOUBTS = (
     ("  {% if spec %}b: 1{% endif %}", "{%", "indentation", "{%+"),
     ('{{ "true" != (spec is defined) }}', "spec is", "always true", "one type"),
     ('{% if spec.a == "b" or "c" %}{% endif %}', '"c"', "always true", " in ["),
-    ('{% if "spec.a" %}{% endif %}', '"spec.a"', "always the same", "without quotes"),
-    ('{{ "," | join(spec.b) }}', '"," |', "separator", 'list | join(",")'),
 )
 FINE = (
     "{% for a in spec %}{% set n = a %}{{ n }}{% endfor %}",
