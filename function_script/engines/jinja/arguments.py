@@ -1,5 +1,6 @@
 """Calls of functions and filters that fail in every run, by the types that are certain."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
@@ -15,7 +16,6 @@ from function_script.engines.jinja.tokens import first_offset
 from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
     Signature,
-    WrongArgument,
     explain_names,
     find_wrong_types,
 )
@@ -148,37 +148,11 @@ def _find_wrong_type(
     type_of_name = {key: types.of(value) for key, value in named.items()}
     for wrong in find_wrong_types(signature, positional, type_of_name):
         argument = arguments[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
-        # An argument of an unknown type may have changed places with this one.
-        pairs = zip(signature.parameters, positional, strict=False)
-        may_be_swapped = any(p.types and p.takes(wrong.type) and not type_ for p, type_ in pairs)
-        hint = None if may_be_swapped else _hint(wrong, argument, node)
+        value = argument.value if isinstance(argument, nodes.Const) else None
+        # Of several arguments, some may have changed places.
+        hint = conversion_hint(wrong, value) if len(arguments) + len(named) == 1 else None
         offset = node.lineno if argument is None else first_offset(argument)
         message = f"cannot call {signature.name}: {wrong.problem}"
-        usage, width = f"write {signature.usage}", _width(argument)
+        usage, width = f"write {signature.usage}", 1 if value is None else len(json.dumps(value))
         return Violation(offset=offset, width=width, message=message, hint=hint or usage)
     return None
-
-
-def _width(argument: nodes.Node | None) -> int:
-    """Return the width of a constant, 1 of others."""
-    match argument:
-        case nodes.Const(value=str(text)):
-            return len(text) + len('""')
-        case nodes.Const(value=value):
-            return len(str(value))
-        case _:
-            return 1
-
-
-def _hint(
-    wrong: WrongArgument, argument: nodes.Node | None, node: nodes.Call | nodes.Filter
-) -> str | None:
-    if not isinstance(argument, nodes.Const):
-        return conversion_hint(wrong)
-    text = f'"{argument.value}"'
-    if wrong.type == "string" and wrong.parameter.name == "resource" and len(node.args) > 1:
-        return None
-    if wrong.type == "string" and wrong.parameter.name == "resource":
-        filter_ = f" | {node.name}" if isinstance(node, nodes.Filter) else ""
-        return f"write get_composed_resource({text}){filter_}"
-    return conversion_hint(wrong, text, value=argument.value)

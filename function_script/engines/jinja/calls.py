@@ -95,7 +95,7 @@ class LibraryFunction:
                 # Several may have changed places.
                 is_one = len(self._find_wrong_types(arguments, named)) == 1
                 alone, value = len(positional) == 1, error.facts[1]
-                hint = conversion_hint(error.wrong, value=value, is_alone=alone)
+                hint = conversion_hint(error.wrong, value, is_alone=alone)
                 hint = hint if is_one else f"write {self.function.signature.usage}"
             raise RenderError(str(error), name=self.alias, hint=hint) from error
         if isinstance(result, str):
@@ -129,21 +129,19 @@ def _type_of(value: object) -> str:
     return type_name(value) if is_data else ""
 
 
-def conversion_hint(
-    wrong: WrongArgument, text: str = "value", *, value: object = "", is_alone: bool = True
-) -> str | None:
-    """Return the hint for an argument of a wrong type; ``text`` is its source.
+def conversion_hint(wrong: WrongArgument, value: object, *, is_alone: bool = True) -> str | None:
+    """Return the hint for an argument of a wrong type; ``value`` is it, where it is known.
 
     ``is_alone``: the call has no other arguments, of which one may be what is meant.
     """
     expected = next((each for each in wrong.parameter.types if each != NULL), "")
     match expected, wrong.type:
         case "string", "boolean" | "integer" | "number":
-            return f"write `{text} | string`"
+            return "write `value | string`"
         case "integer", "number" | "string" if wrong.type == "number" or str(value).isdigit():
-            return f"write `{text} | int`"
+            return "write `value | int`"
         case "list", "string":
-            return f"put it into brackets: [{text}]"
+            return "put it into brackets: [value]"
         case "object", "string" if wrong.parameter.name == "resource" and is_alone:
             return "write get_composed_resource(name) for the resource of a name"
         case _:

@@ -220,8 +220,6 @@ def _tag_in_expression(site: Site) -> Violation | None:
     first = site.tokens[0]
     if site.first == "if" and any(each.text in {"else", "then"} for each in site.tokens):
         hint = "write `a if condition else b`"
-    if site.text_at(1 - site.index) in {"(", "|", "."} and site.first not in {"if", "end", "else"}:
-        return None
     return site.violation(hint, token=first)
 
 
@@ -408,7 +406,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
 
 def foreign_beginning(tag: str, above: str, open_tag: tuple[str, int] | None) -> Violation | None:
     """Return the violation for what begins a block in another language, above the block's end."""
-    words = re.escape(tag.removeprefix("end")) if tag.startswith("end") else "if"
+    words = re.escape(tag.removeprefix("end") or "if") if tag.startswith("end") else "if"
     words += "|range" * (words == "for")
     pattern = rf"(?:\{{\{{-?|\{{ +%|<%|^[ \t]*%) *({words})\b"
     matches = re.compile(pattern, re.MULTILINE).finditer(above, open_tag[1] if open_tag else 0)

@@ -1,7 +1,7 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar, Final
 
 from jinja2 import nodes
@@ -19,7 +19,7 @@ from function_script.engines.jinja import (
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS, NAMES
-from function_script.engines.jinja.parser import Template, parse, parse_program
+from function_script.engines.jinja.parser import parse, parse_program
 from function_script.engines.lint import CONDITION_CALL, QUOTED
 from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
@@ -27,14 +27,8 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source
 
-# The names that Jinja sets for the bodies of some tags: elsewhere they have no value. A block is
-# written at the places of all templates that extend this one.
-_BODIES: Final[Mapping[str, tuple[type[nodes.Node], ...]]] = {
-    "loop": (nodes.Block, nodes.For),
-    **dict.fromkeys(("caller", "kwargs", "varargs"), (nodes.Block, nodes.Macro, nodes.CallBlock)),
-    "super": (nodes.Block,),
-}
-_REFERENCES: Final = (nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)
+# The names that Jinja sets for the bodies of some tags.
+_OF_BODIES: Final = frozenset({"loop", "caller", "kwargs", "varargs", "super"})
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
 # Filters that call another filter or a test: the place of its name among their arguments.
@@ -104,7 +98,7 @@ class JinjaLint(TemplateLint):
             variables: list[nodes.Name | nodes.NSRef] = [*tree.find_all(nodes.NSRef)]
             variables += (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
             for variable in variables if module in used else ():
-                if variable.name in {*values, *_BODIES}:
+                if variable.name in values | _OF_BODIES:
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
@@ -113,11 +107,11 @@ class JinjaLint(TemplateLint):
                 hint = hints.unset_hint(name, line, text) or suggest(name, tuple(others))
                 message = f'"{name}" has no value, for nothing sets it'
                 problems[_problem(source, variable.lineno, name, message, hint)] = None
-        for source, variable in _find_misplaced(templates):
-            word = variable.name
-            if word not in values:
-                message, hint = f'"{word}" has no value here', hints.name_hint(word)
-                problems[_problem(source, variable.lineno, word, message, hint)] = None
+        # A module has the names of the place that includes it.
+        main = templates[0]
+        for variable in () if "loop" in values else _find_misplaced(main.tree):
+            message, hint = '"loop" has no value here', hints.name_hint("loop")
+            problems[_problem(main.source, variable.lineno, "loop", message, hint)] = None
         return list(problems)
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
@@ -152,32 +146,14 @@ def _problem(source: Source, begin: int, word: str, message: str, hint: str | No
     return positions.to_diagnostic(source, violation)
 
 
-def _find_misplaced(templates: Iterable[Template]) -> Iterator[tuple[Source, nodes.Name]]:
-    """Yield the uses that are certainly outside of a body that has the name, with their sources."""
-    # A template that is included, extended or imported with context has the names of its place.
-    open_modules = {
-        reference.template.value  # type: ignore[attr-defined] # as below
-        for template in templates
-        for reference in template.tree.find_all(_REFERENCES)
-        if isinstance(reference.template, nodes.Const)  # type: ignore[attr-defined] # all have it
-        and getattr(reference, "with_context", True)
-    }
-    for module, source, tree in templates:
-        if module not in open_modules:
-            yield from ((source, name) for name in _find_misplaced_in(tree))
-
-
-def _find_misplaced_in(tree: nodes.Template) -> Iterator[nodes.Name]:
-    """Yield the misplaced uses in one template, the last one first."""
-    inside = {
-        (word, id(node))
-        for word, kinds in _BODIES.items()
-        for tag in tree.find_all(kinds)
-        for part in tag.body  # type: ignore[attr-defined] # all have it
-        for node in (part, *part.find_all(nodes.Name))
-    }
+def _find_misplaced(tree: nodes.Template) -> Iterator[nodes.Name]:
+    """Yield the uses of `loop` that are certainly outside of a loop, the last one first."""
+    # A block is written at the places of all templates that extend this one.
+    tags = tree.find_all((nodes.Block, nodes.For))
+    parts = [part for tag in tags for part in tag.body]
+    inside = {id(name) for part in parts for name in (part, *part.find_all(nodes.Name))}
     for name in reversed([*tree.find_all(nodes.Name)]):
-        if name.ctx == "load" and name.name in _BODIES and (name.name, id(name)) not in inside:
+        if (name.ctx, name.name) == ("load", "loop") and id(name) not in inside:
             yield name
 
 

@@ -29,6 +29,7 @@ CASES = (
     ("{{ 'it's' }}", 9, "a text is not closed", ""),
     ("{% else %}", 4, 'there is no tag "else" here', 'no "if"'),
     ("{% if a %}{% end %}", 14, 'there is no tag "end" here', "{% endif %}"),
+    ("{% if a %}{{ b }}{% end %}", 21, 'there is no tag "end" here', "{% endif %}"),
     ("{% x = 1 %}", 4, 'there is no tag "x" here', "{% set name = value %}"),
     ("{% for (a in b) %}{% endfor %}", 8, 'unexpected "("', "without parentheses"),
     ('{{ a.b ~ ".." c }}', 15, 'unexpected "c"', ""),
