@@ -92,7 +92,10 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
         return f"the object is below resource: write {path.lstrip('.')}.resource.{name}"
     if re.search(rf"\.{re.escape(name)}(?:-\w|[\w.-]*/\w)", statement):
         hint = hints.key_hint(statement, name)
-    return hint or suggest(name[:_MAX_KEY_LENGTH], tuple(_keys_of(base)))
+    loop = re.search(rf"\bfor [\w, ]+ in [\w.]*\b{re.escape(name)} *[-+]?%}}", statement)
+    # No loop goes over a text or a number, whatever its name.
+    candidates = (k for k in _keys_of(base) if loop is None or _is_container(base[k]))
+    return hint or suggest(name[:_MAX_KEY_LENGTH], tuple(candidates))
 
 
 def _correction_of_list(key: object) -> str | None:
