@@ -42,6 +42,7 @@ _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
 _RUN: Final = "cannot run main"
+_GET_VALUE: Final = 'where it may be missing, use get(value, "a.b.c", default)'
 # Its names in Crossplane's SDK for Python.
 _OTHER_MAINS: Final = ("compose", "RunFunction")
 
@@ -209,7 +210,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
         if waiting and is_deferring:
             waiting = missing_values.FUNCTION_WAITS_NOW
         # A name that is near is what its author meant: no other advice is needed.
-        others = () if cause.is_final else (waiting, problem.hint)
+        others = () if cause.is_final else (waiting, problem.hint or _GET_VALUE)
         problem = replace(problem, hint="; ".join(filter(None, (cause.text, *others))))
     return ProgramError(problem)
 
