@@ -44,8 +44,6 @@ _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
 _LABEL: Final = re.compile(
     r"(?P<path>(?:[\w.]+\.)?metadata\.(?:labels|annotations))\.(?P<key>[\w-]+[./][\w./-]+)"
 )
-# The name of a value in braces of an f-string.
-_INTERPOLATION: Final = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 # An expression of a template or of JavaScript that begins with a name.
 _EXPRESSION: Final = re.compile(r"(?:\$\{|\{\{-? *)(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)? *-?\}\}?")
 _TYPES: Final = frozenset(
@@ -70,10 +68,6 @@ _SIGNS: Final[dict[type, str]] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.BitOr: "|",
 }
 _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -542,27 +536,24 @@ def _numbers(script: _Script) -> Iterator[Finding]:
 
 @_explains("key")
 def _formats(script: _Script) -> Iterator[Finding]:
-    """Find texts with specifications after a colon, for ``format``."""
+    """Find fields in braces that ``format`` does not fill: with a specification, or of a name."""
+    key = script.failure.arguments["key"].strip("`") if script.failure is not None else ""
     for node in script.walk():
         match node:
-            case ast.Call(func=ast.Attribute(value=value, attr="format")):
-                text = value.value if isinstance(value, ast.Constant) else ""
+            case ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=str(text)) as value, attr="format")
+            ):
+                match = _SPECIFICATION.search(f"{{{key}}}" if key else text)
             case _:
                 continue
-        if script.failure is not None:
-            text = f"{{{script.failure.arguments['key'].strip('`')}}}"
-        match = _SPECIFICATION.search(text) if isinstance(text, str) else None
-        if match is None:
-            field = text if script.failure is not None and isinstance(text, str) else ""
-            if field and field in str(getattr(value, "value", "")) and field[1:-1].isidentifier():
-                yield script.say(f"give it this name: .format({field[1:-1]} = value)")
-            continue
-        hint = "write {} without a colon" if match[1] in {"d", "s"} else None
-        if padding := _PADDING.fullmatch(match[1]):
-            hint = f'pad in front: "0" * ({padding["width"]} - len(str(n))) + str(n)'
-        if hint is not None or script.failure is not None:
-            span = syntax.span_of(value, script.source) if script.failure is None else None
-            yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
+        if match is not None:
+            padding = _PADDING.fullmatch(match[1])
+            width = f"({padding['width']} - len(str(n)))" if padding else ""
+            hint = f'pad in front: "0" * {width} + str(n)' if padding else None
+            message = f'format has no specifications such as ":{match[1]}"'
+            yield script.at(value, message, hint)
+        elif key.isidentifier() and f"{{{key}}}" in text:
+            yield script.say(f"give it this name: .format({key} = value)")
 
 
 @_explains("compare", "operator", "union")
@@ -571,7 +562,7 @@ def _operands(script: _Script) -> Iterator[Finding]:
     for node in script.walk():
         match node:
             case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right):
-                operator = _SIGNS.get(type(node.op), "")
+                operator = _SIGNS.get(type(node.op), "another")
             case ast.Compare(left=left, ops=[order], comparators=[right]):
                 operator = "compare" if isinstance(order, _ORDERING) else "in"
             case ast.Subscript(value=left, slice=right):
@@ -579,7 +570,7 @@ def _operands(script: _Script) -> Iterator[Finding]:
             case _:
                 continue
         one, two = script.kinds.of(left), script.kinds.of(right)
-        if one is None or two is None or not operator:
+        if one is None or two is None:
             continue
         is_certain = operator in {"+", "compare"} and not can_be_equal(one, two)
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
@@ -829,19 +820,16 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
                 pass
             case _:
                 continue
-        holders = {getattr(each, "id", "") for each in getattr(node, "targets", ())}
-        makers = {"dict", "list", "merge"}
-        is_data = name in _LIST_CHANGES or isinstance(value, (ast.Dict, ast.List, ast.Subscript))
-        is_named = getattr(value, "id", None) in holders or script.kinds.of(value) == "dict"
+        is_data = isinstance(value, ast.Subscript) or script.kinds.of(value) in {"dict", "list"}
         # Something else than data may have a method of this name.
-        if is_data or is_named or getattr(getattr(value, "func", None), "id", "") in makers:
+        if is_data or name in _LIST_CHANGES:
             hint = f"write {name} on a line of its own"
             yield script.at(call, f"{name} changes its value and gives None", hint)
 
 
 @_DOUBTS.add
 def _never_read(script: _Script) -> Iterator[Finding]:
-    """Find names that a function sets and never reads; not those in braces of a text."""
+    """Find names that a function sets and never reads."""
     for function in ast.walk(script.tree):
         if not isinstance(function, ast.FunctionDef):
             continue
@@ -857,8 +845,6 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                 # `x += 1` reads, too.
                 case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
                     reads[name] += 1
-                case ast.Constant(value=str(text)):
-                    reads.update(match["name"] for match in _INTERPOLATION.finditer(text))
         for statement in ast.walk(function):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
