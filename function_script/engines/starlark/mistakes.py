@@ -393,7 +393,11 @@ def _changes(script: _Script) -> Iterator[Finding]:
                 message = "a response has no fields that a script can set"
                 yield script.at(changed, message, hint)
         elif script.failure is not None:
-            yield script.say(_COPY if script.failure.code == "frozen" else None)
+            origin = _find_origin(root, script)
+            # A call may have given a text, or None.
+            is_data = isinstance(origin, (ast.Name, ast.Subscript, ast.List, ast.Dict))
+            hint = _COPY if is_data else _no_result_hint(getattr(origin, "func", None), script)
+            yield script.say(hint if script.failure.code == "frozen" else None)
         elif is_data and root is changed and not Bindings.of([function]).counts[root.id]:
             message = f'a function cannot change "{root.id}", which is set outside of it'
             yield script.at(changed, message, _COPY)
@@ -411,14 +415,11 @@ def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
 
 def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
     """Return how a response sets what a script sets as a field."""
-    match node:
-        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
-            is_part = name == "status" and not is_whole
-            near = habits.find("starlark", name, "response") or name
-            setter = signatures.methods().get("set_status" if is_part else near)
-            return f"write {setter.usage}" if setter is not None else None
-        case _:
-            return None
+    name = getattr(node, "attr", None) or syntax.text_of(getattr(node, "slice", None)) or ""
+    near = habits.find("starlark", name, "response") or name
+    is_part = name == "status" and not is_whole
+    setter = signatures.methods().get("set_status" if is_part else near)
+    return f"write {setter.usage}" if setter is not None else None
 
 
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
@@ -605,7 +606,7 @@ def _operand_hint(operator: str, types: tuple[str, str], node: ast.AST) -> str |
             return "use str(value), or a format such as %s; int(text) reads a number"
         case "+", _ if kinds == {"dict"}:
             return "merge dicts with `a | b`"
-        case "+", _ if one == "list":
+        case "+", _ if one == "list" and two != "tuple":
             return "put the item into brackets: list + [item]"
         case "*", _ if "float" in kinds:
             return "use int(value)"
@@ -635,10 +636,8 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             origin = _find_origin(value, script)
             keys = syntax.fields_of(origin) if isinstance(origin, ast.Dict) else ()
             yield script.say(suggest(key.strip('`"'), keys))
-        case Failure(code="key" | "index"), _:
-            pass
         # `resource["status"]["conditions"]["Ready"]`
-        case Failure(), ast.Subscript(
+        case Failure(code="item" | "position"), ast.Subscript(
             value=ast.Subscript(
                 value=ast.Subscript(value=owner, slice=ast.Constant(value="status")),
                 slice=ast.Constant(value="conditions"),
@@ -770,8 +769,6 @@ def _comparisons(script: _Script) -> Iterator[Finding]:
         match _find_origin(left, script):
             case ast.Call(func=ast.Name(id="get_condition")):
                 hint = f'its status is a text: {calls.to_source(left)}["status"]'
-            case _ if {one, two} == {"int", "string"}:
-                hint = "leave the quotes of the number out, or convert with str(...)"
         yield script.at(right, message, hint)
 
 

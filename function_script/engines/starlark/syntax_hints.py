@@ -241,8 +241,6 @@ def _statement(site: _Site) -> Finding | None:
         return site.hint("a block begins with a colon, and its lines are indented")
     if first.text == "load" and site.at(-1).kind == "name" and text in {")", ","}:
         return site.hint(f'names are in quotes: "{site.text_at(-1)}"', site.at(-1))
-    if site.text_at(-1) == "schema" and site.at(-1) == first:
-        return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
     hint = habits.find("starlark", first.text, "statement")
     if hint is not None and is_second and site.at(0).kind in VALUES:
