@@ -110,8 +110,8 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
         hint = "each object has a name and a call of its own"
     elif wrong.type == "string":
         hint = _hint_for_text(call, signature, wrong, text, types) or hint
-    elif wrong.type in {"integer", "number"} and types == ["string"]:
-        hint = f'write "{text}s"' if parameter.name == "duration" else None
+    elif wrong.type == "integer" and parameter.name == "duration":
+        hint = f'write "{text}s"'
     return Problem(argument, f"cannot call {signature.name}: {wrong.problem}", hint)
 
 
