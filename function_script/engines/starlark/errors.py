@@ -320,14 +320,16 @@ def _notes(calls: Sequence[Frame]) -> tuple[str | Note, ...]:
 
 def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> LimitError | None:
     limit: LimitName | None = None
-    code = None
+    code, hint = None, None
     if failure.code == "time":
         limit, code = "time", Code("limit", "time")
         cause = f"it needs more CPU time than its limit of {limits.timeout_seconds:g} s"
         hint = "look for a loop that does not end, or runs over more than it must"
     elif failure.code == "calls":
         cause = f"calls are nested deeper than the limit of {MAX_CALLS}"
-        hint = "a function calls itself without end; for long lists use a loop"
+        # A function of ours follows a value that contains itself.
+        is_ours = failure.spot is not None and failure.spot.name == PRELUDE
+        hint = None if is_ours else "a function calls itself without end; for long lists use a loop"
     else:
         return None
     problem = _diagnostic(verb, failure, sources)

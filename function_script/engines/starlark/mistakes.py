@@ -632,6 +632,8 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
                 text = calls.to_source(node.value)
                 hint = f"an assignment replaces an item that is there: {text}.append(item) adds one"
             yield script.say(hint)
+        case Failure(code="index"), ast.Subscript():
+            yield script.say("test the length first")
         case Failure(code="key", arguments={"key": key}), ast.Subscript(value=value):
             origin = _find_origin(value, script)
             keys = syntax.fields_of(origin) if isinstance(origin, ast.Dict) else ()

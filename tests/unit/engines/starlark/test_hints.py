@@ -124,6 +124,8 @@ def _hint(line: str) -> str:
     [
         "x = 'a'\n    return x.get('b')",
         "x = [] // x",
+        "return '{0}-{1}'.format('a')",
+        "x = {}\n    x['x'] = x\n    response().status(x)",
         "x = get_xr(req, 'spec.null')\n    x['a'] = 1",
         "x = (1, 2)\n    x[0] = 3",
         "return [1] + (2, 3)",
