@@ -110,8 +110,13 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
         hint = "each object has a name and a call of its own"
     elif wrong.type == "string":
         hint = _hint_for_text(call, signature, wrong, text, types) or hint
-    elif wrong.type == "integer" and parameter.name == "duration":
-        hint = f'write "{text}s"'
+    # The first of several arguments may be the one that belongs behind.
+    elif (
+        wrong.type in {"integer", "number"}
+        and types == ["string"]
+        and (parameter.name != "key" and (wrong.at != 0 or len(positional) == 1))
+    ):
+        hint = f'write "{text}s"' if parameter.name == "duration" else f"write str({text})"
     return Problem(argument, f"cannot call {signature.name}: {wrong.problem}", hint)
 
 

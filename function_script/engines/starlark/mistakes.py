@@ -64,11 +64,7 @@ _LOOPS: Final = {
     "string": "write text.elems() for its characters, or text.split(...)",
 }
 _LOOPS_FAIL: Final = frozenset({"int", "float", "bool", "string", "function", NONE})
-_SIGNS: Final[dict[type, str]] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-}
+_SIGNS: Final[dict[type, str]] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -504,10 +500,9 @@ def _find_signature(call: ast.Call, tree: ast.Module) -> Signature | None:
 @_explains("arguments")
 def _method_arguments(script: _Script) -> Iterator[Finding]:
     """Find an argument with a name for a method of data, after a failure."""
-    methods = [signatures.attributes()[kind] for kind in ("dict", "list", "string")]
     match script.failure, script.node:
         case Failure(arguments={"name": str(name)}), ast.Call(func=ast.Attribute(attr=method)) if (
-            method in chain(*methods)
+            method in chain(*signatures.attributes().values())
         ):
             yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
 
@@ -718,9 +713,8 @@ def _parameters(script: _Script) -> Iterator[Finding]:
 def _no_result(script: _Script) -> Iterator[Finding]:
     """Find a main that returns nothing."""
     for function, span in _find_mains(script):
-        nodes = [*ast.walk(function)]
         builder = None
-        for node in nodes:
+        for node in ast.walk(function):
             match node:
                 case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
                     break

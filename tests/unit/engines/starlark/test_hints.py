@@ -86,6 +86,7 @@ CASES = (
     ("return [0] * 2.0", "int(value)"),
     ("return 1 < 'a'", "int(text)"),
     ("return dict((1, 2", "close it with )"),
+    ("return dns1123(1)", "write str(1)"),
     ("return indent('a', 'b')", "write indent(text"),
     ("return stable_choice('a')", 'write ["a"]'),
     ("return stable_choice('a', 'b')", "write stable_choice(choices, key='')"),
