@@ -391,7 +391,8 @@ def _changes(script: _Script) -> Iterator[Finding]:
         elif script.failure is not None:
             origin = _find_origin(root, script)
             # A call may have given a text, or None.
-            is_data = isinstance(origin, (ast.Name, ast.Subscript, ast.List, ast.Dict))
+            is_data = script.kinds.of(root) in {"dict", "list"}
+            is_data = is_data or isinstance(origin, (ast.Name, ast.Subscript))
             hint = _COPY if is_data else _no_result_hint(getattr(origin, "func", None), script)
             yield script.say(hint if script.failure.code == "frozen" else None)
         elif is_data and root is changed and not Bindings.of([function]).counts[root.id]:
