@@ -260,8 +260,6 @@ def _reject_nameless(
             reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
             path, problem = reader.at(keys[near]), nameless
             hint, code = f"write {resource_name}", Code("nameless", keys[near])
-        elif document.value.get("type") == "connection.crossplane.io/v1alpha1":
-            hint = 'connection_secret takes the name: resource_name="NAME"'
         elif document.value.get("apiVersion") == xr.get("apiVersion") and spelling.nearest(
             str(document.value.get("kind")), (str(xr.get("kind")),)
         ):

@@ -150,7 +150,7 @@ def _find_misplaced(tree: nodes.Template) -> Iterator[nodes.Name]:
     """Yield the uses of `loop` that are certainly outside of a loop, the last one first."""
     # A block is written at the places of all templates that extend this one.
     tags = tree.find_all((nodes.Block, nodes.For))
-    parts = [part for tag in tags for part in tag.body]
+    parts = [part for tag in tags for part in tag.body]  # type: ignore[attr-defined] # all have it
     inside = {id(name) for part in parts for name in (part, *part.find_all(nodes.Name))}
     for name in reversed([*tree.find_all(nodes.Name)]):
         if (name.ctx, name.name) == ("load", "loop") and id(name) not in inside:
