@@ -1,4 +1,4 @@
-"""`check` finds names of loops and macros outside of them, and only there."""
+"""`check` finds `loop` outside of loops, and only there."""
 
 import pytest
 from support import programs
@@ -20,22 +20,11 @@ FINE = {
         "",
     ),
     "set": ("{% set loop = spec %}{{ loop.index }}", ""),
-    "parameter": ("{% macro m(loop) %}{{ loop.index }}{% endmacro %}{{ m(spec) }}", ""),
-    "with": ("{% with loop = spec %}{{ loop.index }}{% endwith %}", ""),
     "import": ('{% import "m" as loop %}{{ loop.n() }}', "{% macro n() %}{% endmacro %}"),
-    "name-of-module": (
-        '{% from "m" import n as loop %}{{ loop() }}',
-        "{% macro n() %}{% endmacro %}",
-    ),
     "default": ("{{ loop | default(1) }}{{ loop is defined }}", ""),
     "included": (LOOP + '{% include "m" %}{% endfor %}', "{{ loop.index }}"),
-    "context": (LOOP + '{% import "m" as n with context %}{% endfor %}', "{{ loop.index }}"),
     "block": ("{% block b %}{{ super() }}{{ loop }}{% endblock %}", ""),
     "caller": ("{% macro m() %}{{ caller() }}{{ varargs }}{{ kwargs }}{% endmacro %}", ""),
-    "call": (
-        "{% macro m() %}{{ caller(1) }}{% endmacro %}{% call(a) m() %}{{ varargs }}{% endcall %}",
-        "",
-    ),
     "text": ("loop.index {# {{ loop.index }} #}{% raw %}{{ loop.index }}{% endraw %}", ""),
 }
 # A template, its module, and the lines and columns of the findings.
