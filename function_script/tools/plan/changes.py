@@ -83,8 +83,8 @@ class Reconcile:
     catalog: Catalog
     xrd: Object
 
-    def find(self) -> Outcome:
-        """Return the changes.
+    def find(self, *, repeats: bool = False) -> Outcome:
+        """Return the changes; ``repeats``: those after several reconciles like this one.
 
         Raises UnknownError if what becomes of an object is not known, or a rule cannot be
         evaluated.
@@ -108,7 +108,7 @@ class Reconcile:
                 changes.append(_place(self.after.positions, change))
                 refusals += _find_refusals(after, orphan, self.after.result.xr, self.catalog)
             else:
-                effect = effects.apply(live, before, after, self.catalog)
+                effect = effects.apply(live, before, after, self.catalog, repeats=repeats)
                 remaining[name] = effect.manifest
                 changes += _locate(self.after.positions, name, after, effect.changes)
                 refusals += effect.refusals
@@ -131,7 +131,7 @@ class Reconcile:
 
         A value with a name that is not generated yet is not certain.
         """
-        settled = self.find()
+        settled = self.find(repeats=True)
         generated = [
             manifests.name(manifest)
             for name, manifest in self.after.result.resources.items()

@@ -18,7 +18,7 @@ from function_script.tools import manifests, structural_schema, xr_validation
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
-from function_script.tools.validate import builtin
+from function_script.tools.validate import builtin, server_rules
 from function_script.tools.validate.catalog import Catalog
 
 # A field whose desired value changes, with that value before and what the object has afterwards. It
@@ -40,9 +40,12 @@ class Effect:
     refusals: list[str] = field(default_factory=list)
 
 
-def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) -> Effect:
+def apply(
+    live: Object | None, before: Object, after: Object, catalog: Catalog, *, repeats: bool = False
+) -> Effect:
     """Return what it does to an observed object that ``after`` is desired in place of ``before``.
 
+    ``repeats``: it is applied again, which writes the lists and maps that went without items.
     Without an object, the desired values are those that change. Raises UnknownError if a field is
     desired no longer and nothing says who has it, or if a rule cannot be evaluated.
     """
@@ -81,6 +84,8 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     if schema:
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
+    if repeats:
+        mapped = manifests.copy(mapped, lists.to_maps(stored[1]))
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []
@@ -126,7 +131,7 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
 
     A server-side apply of a field that is not in the schema is refused, too. Which version of
-    Kubernetes' own kinds a cluster has is not known.
+    Kubernetes' own kinds a cluster has is not known: of these, it is what all versions refuse.
     """
     type_ = objects.api_version_and_kind(manifest)
     if not catalog.is_extension(type_) and (versions := catalog.list_versions(*type_)):
@@ -134,7 +139,7 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     if catalog.find(*type_) is None and (other := builtin.find_other_version(*type_, ())):
         return [f"{type_[1]}: Kubernetes {builtin.version()} has it in {other}, not in {type_[0]}"]
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
-    problems = [] if comparison is None else comparison.problems
+    problems = comparison.problems if comparison else server_rules.compare(manifest)
     return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]
 
 

@@ -36,6 +36,8 @@ _HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 """The fields of a container that have a probe."""
 _CRON_FIELDS: Final = 5
+_ROLES: Final = {("rbac.authorization.k8s.io", kind) for kind in ("ClusterRole", "Role")}
+_RULE_PARTS: Final = ("apiGroups", "resources")
 _CONFIG_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _LABEL_KEY: Final = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?", re.ASCII
@@ -59,6 +61,12 @@ def compare(manifest: Object) -> Iterator[Problem]:
             yield from _compare_keys(manifest, (part,), _CONFIG_KEY, text)
     elif type_ == ("policy", "PodDisruptionBudget"):
         yield from _compare_choice(spec, ("spec",), "bound", ("minAvailable", "maxUnavailable"))
+    elif type_ in _ROLES:
+        for index, rule in enumerate(manifests.objects_at(manifest, "rules")):
+            # A rule with URLs has no resources.
+            parts = ("verbs",) if rule.get("nonResourceURLs") else ("verbs", *_RULE_PARTS)
+            for part in (part for part in parts if not rule.get(part)):
+                yield wording.missing(format_path(("rules", index, part)))
     elif type_ == ("rbac.authorization.k8s.io", "ClusterRoleBinding"):
         for index, subject in enumerate(manifests.objects_at(manifest, "subjects")):
             if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):

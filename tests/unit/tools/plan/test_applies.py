@@ -33,6 +33,7 @@ def plan_edit(
     bodies: tuple[Object, Object],
     *definitions: Object,
     live: Object | None = None,
+    flags: tuple[str, ...] = (),
 ) -> Object:
     """Plan the edit of one resource; ``live`` is what its object has if not what is desired."""
     plan.write("composition.yaml", *(to_composition(kind, body) for body in bodies))
@@ -44,7 +45,7 @@ def plan_edit(
     annotations = manifests.texts_at(body, "metadata", "annotations")
     manifest: Object = {**kind, **body, "metadata": metadata}
     manifests.add_texts(manifest, annotations, "metadata", "annotations")
-    (row,) = plan.find_rows(subject, manifest, *definitions)
+    (row,) = plan.find_rows(subject, manifest, *definitions, flags=flags)
     assert not row["drift"], row
     return row
 
@@ -129,6 +130,19 @@ def test_field_that_goes_leaves_what_the_api_server_leaves(
     assert row["verdict"] == "planned", row
     (change,) = row["changes"]
     assert (".".join(map(str, change["path"])), change["after"], change["certain"]) == expected
+
+
+@pytest.mark.parametrize("is_below", [False, True])
+def test_list_that_goes_without_items_is_written_by_a_later_reconcile(
+    plan: Plan, *, is_below: bool
+) -> None:
+    bodies: list[Object] = [{"rules": ["a"]}, {"rules": []}]
+    if is_below:
+        bodies = [{"below": body} for body in bodies]
+    schema: Object = {"below": BELOW} if is_below else {"rules": SET}
+    row = plan_edit(plan, BUCKET, spec(*bodies), crd(schema), flags=("--until-ready",))
+    values = [(each["after"], each["later"]) for each in row["changes"]]
+    assert values == [(None, False), (bodies[1]["below"] if is_below else [], True)]
 
 
 def test_map_that_would_become_null_is_refused(plan: Plan) -> None:
@@ -261,6 +275,7 @@ def run_image(image: str) -> Object:
 
 SELECTOR: Object = {"matchLabels": {"a": "b"}}
 ROLLING: Object = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}}
+LABELS: Object = {"selector": SELECTOR, "template": {"metadata": {"labels": {"a": "b"}}}}
 FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
     "selector": (
         "apps/v1 Deployment",
@@ -291,6 +306,12 @@ FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
         spec({"jobTemplate": {"spec": run_image("b")}}, {"jobTemplate": {"spec": run_image("c")}}),
         None,
         "",
+    ),
+    "labels that the selector does not match": (
+        "apps/v1 Deployment",
+        spec(LABELS, {**LABELS, "template": {"metadata": {"labels": {"a": "c"}}}}),
+        None,
+        "Deployment: spec.template.metadata.labels: Invalid value",
     ),
     "role": (
         "rbac.authorization.k8s.io/v1 RoleBinding",
