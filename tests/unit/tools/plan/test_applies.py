@@ -293,7 +293,7 @@ FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
         "apps/v1 Deployment",
         spec({}, {"strategy": {"type": "Recreate"}}),
         {"spec": {"region": "eu", "strategy": ROLLING}},
-        "rollingUpdate may not be specified",
+        "Deployment: spec.strategy.rollingUpdate: Forbidden: may not be specified",
     ),
     "image of a Job": (
         "batch/v1 Job",
