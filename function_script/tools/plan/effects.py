@@ -84,8 +84,7 @@ def apply(
     if schema:
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
-    if repeats:
-        mapped = manifests.copy(mapped, lists.to_maps(stored[1]))
+    mapped = manifests.copy(mapped, lists.to_maps(stored[1])) if repeats else mapped
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []

@@ -367,7 +367,7 @@ class Planner:
         """Raise UnknownError for an object of a namespace to which the XR refers without one."""
         for reference in () if manifests.namespace(xr) else references_of(xr):
             type_, key = objects.api_version_and_kind(reference), referred_key(reference, "")
-            # Most have a namespace, or their kind has none: to look into the dump takes longer.
+            # To look into the dump takes the longest.
             is_readable = key[2] or self._catalog.is_cluster_scoped(type_) or self._dump.get(key)
             if not is_readable and self._catalog.find(*type_) is not None:
                 raise UnknownError(f"Crossplane cannot read its {type_[1]}, which has no namespace")
