@@ -84,12 +84,13 @@ def apply(
     if schema:
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
-    mapped = manifests.copy(mapped, lists.to_maps(stored[1])) if repeats else mapped
+    again = lists.to_maps(stored[1]) if repeats else {}
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []
     for path, old, new in differences:
         value = objects.find_path(mapped, path)
+        value = objects.find_path(again, path) if value is None else value
         has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or path[:-1] in lists
         # Nobody has a list without items: it goes with the last field of the map above it.
         is_left_over = new is None and old == {} and path in lists

@@ -145,6 +145,14 @@ def test_list_that_goes_without_items_is_written_by_a_later_reconcile(
     assert values == [(None, False), (bodies[1]["below"] if is_below else [], True)]
 
 
+def test_item_has_its_default_in_a_later_reconcile_too(plan: Plan) -> None:
+    bodies = spec({}, {"rules": [{"a": "x"}]})
+    (change,) = plan_edit(plan, BUCKET, bodies, crd({"rules": ITEMS}), flags=("--until-ready",))[
+        "changes"
+    ]
+    assert (change["after"], change["later"]) == ([{"a": "x", "b": "z"}], False)
+
+
 def test_map_that_would_become_null_is_refused(plan: Plan) -> None:
     """The API server makes null of a map whose last field an apply removes."""
     row = plan_edit(plan, BUCKET, FLAGS, crd({"flags": TEXTS}))
