@@ -130,6 +130,7 @@ def _check_version(live: Object, before: Object) -> None:
 def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
     """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
 
+    So do its rules, if they can be evaluated; those that compare with a former object do not.
     A server-side apply of a field that is not in the schema is refused, too. Which version of
     Kubernetes' own kinds a cluster has is not known: of these, it is what all versions refuse.
     """
@@ -140,7 +141,10 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
         return [f"{type_[1]}: Kubernetes {builtin.version()} has it in {other}, not in {type_[0]}"]
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
     problems = comparison.problems if comparison else server_rules.compare(manifest)
-    return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]
+    texts = [each.message for each in problems if each.path.startswith(part)]
+    if comparison and not part:
+        texts += xr_validation.find_refusals(comparison.value, None, comparison.schema)[0]
+    return [f"{type_[1]}: {each}" for each in texts]
 
 
 def _set_nulls(

@@ -226,9 +226,12 @@ def test_object_as_the_api_server_completes_it_has_no_drift(
     assert row["verdict"] == "unchanged", row
 
 
+RULE = {"x-kubernetes-validations": [{"rule": "self < 2", "message": "it is too great"}]}
 VIOLATIONS = {
     "unknown field": ({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"'),
     "type": ({}, {"size": "two"}, "Bucket: spec.size: Invalid value"),
+    "rule": ({"size": 1}, {"size": 2}, "Bucket: spec.size: Invalid value: 2: it is too great"),
+    "rule that it violates before": ({"size": 2}, {"size": 2, "region": "us"}, ""),
     "there before": ({"colour": "red"}, {"colour": "blue"}, ""),
 }
 
@@ -238,7 +241,7 @@ def test_object_that_its_schema_does_not_allow_is_refused(
     plan: Plan, before: Object, after: Object, reason: str
 ) -> None:
     """A cluster refuses fields that are not in the schema, too; it drops them with other writes."""
-    row = plan_edit(plan, BUCKET, spec(before, after), crd())
+    row = plan_edit(plan, BUCKET, spec(before, after), crd(**RULE))
     assert row["verdict"] == ("invalid" if reason else "planned")
     assert reason in str(row["reason"])
 
@@ -350,8 +353,9 @@ def test_field_that_an_own_kind_never_changes_is_refused(
 
 def test_new_object_that_its_schema_does_not_allow_is_refused(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
-    text = plan(xr(), *buckets(), crd(maximum=1))
-    assert "refused: Bucket: spec.size: Invalid value: 2" in text
+    for schema in ({"maximum": 1}, RULE):
+        text = plan(xr(), *buckets(), crd(**schema))
+        assert "refused: Bucket: spec.size: Invalid value: 2" in text
 
 
 def test_new_object_without_a_namespace_is_refused_for_an_xr_with_one(plan: Plan) -> None:
