@@ -115,8 +115,8 @@ class Reconcile:
         changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
         status, xr = status_of(self.after, self.catalog), self.after.result.file
         complete = manifests.object_at(status_of(self.before, self.catalog), "status")
-        parts = (manifests.object_at(each, "status") for each in (self.before.result.xr, xr))
-        there = {key for each in parts for key in each}
+        own = self.before.result
+        there = {key for each in (own.xr, own.file) for key in manifests.object_at(each, "status")}
         # A default that the XRD has from now on is not there yet.
         former: Object = {key: complete[key] for key in complete if key in there}
         effect = effects.apply(None, {"status": former}, status, self.catalog)

@@ -37,6 +37,8 @@ def test_default_that_the_status_gets_is_a_change(plan: Plan) -> None:
     (plan.directory / "new" / "xrd.yaml").write_text(text)
     live = [xr(), *buckets(), with_status()]
     assert "status.level: absent becomes 3\n" in plan(*live)
+    live[0]["status"] = {"conditions": []}
+    assert "status.level: absent becomes 3\n" in plan(*live)
     live[0]["status"] = {"level": 2}
     assert "Plan: 0 to add, 0 to change, 0 to destroy.\n" in plan(*live)
 
