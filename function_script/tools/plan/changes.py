@@ -232,7 +232,7 @@ def find_protected(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
     """Yield why a new object is refused; ``orphan`` is what stays behind."""
-    yield from effects.list_violations(new, catalog)
+    yield from effects.list_violations(new, catalog, is_new=True)
     type_ = objects.api_version_and_kind(new)
     if catalog.is_cluster_scoped(type_):
         if manifests.namespace(xr):

@@ -55,7 +55,7 @@ def apply(
         return Effect(
             manifest=after,
             changes=[(_to_written(path, after), old, new, True) for path, old, new in differences],
-            refusals=list_violations(after, catalog) if differences else [],
+            refusals=list_violations(after, catalog, is_new=True) if differences else [],
         )
     if not differences:
         return Effect(manifest=live, changes=[])
@@ -127,10 +127,12 @@ def _check_version(live: Object, before: Object) -> None:
         raise UnknownError(f"{text}, and it is desired as {versions[1]}")
 
 
-def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
+def list_violations(
+    manifest: Object, catalog: Catalog, part: str = "", *, is_new: bool = False
+) -> list[str]:
     """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
 
-    So do its rules, if they can be evaluated; those that compare with a former object do not.
+    ``is_new``: so do its rules in CEL, if they can be evaluated.
     A server-side apply of a field that is not in the schema is refused, too. Which version of
     Kubernetes' own kinds a cluster has is not known: of these, it is what all versions refuse.
     """
@@ -142,7 +144,7 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
     problems = comparison.problems if comparison else server_rules.compare(manifest)
     texts = [each.message for each in problems if each.path.startswith(part)]
-    if comparison and not part:
+    if comparison and is_new:
         texts += xr_validation.find_refusals(comparison.value, None, comparison.schema)[0]
     return [f"{type_[1]}: {each}" for each in texts]
 
