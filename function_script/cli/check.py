@@ -127,7 +127,8 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     files = [Path(each) for each in arguments if each != STDIN]
-    project = _find_project(files, flags)
+    # What is beside a Composition of stdin is in the current directory.
+    project = _find_project([*files, *([Path()] if STDIN in arguments else [])], flags)
     # The sandbox starts while the tool is imported.
     with (
         local_pool.open_pool(local_pool.engines_of(files, project))

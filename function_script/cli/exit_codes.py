@@ -15,6 +15,7 @@ import click
 
 from function_script import __version__
 from function_script.cli import terminal
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import FatalError, InputError, cause_of
 
@@ -43,6 +44,7 @@ def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
     except FatalError as error:
         return report_problem(error, _form(flags))
     except click.ClickException as error:
+        _drop_unlikely(error)
         error.show()
         return USAGE
     except (KeyboardInterrupt, click.Abort):
@@ -54,6 +56,18 @@ def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
         return _report_bug(error, debug=flags.get("debug"))
     except Exception as error:  # noqa: BLE001 - any other exception is a bug
         return _report_bug(error, debug=flags.get("debug"))
+
+
+def _drop_unlikely(error: click.ClickException) -> None:
+    """Leave out the names that click finds similar, and that are no other spelling of a name."""
+    names: list[str] = getattr(error, "possibilities", None) or []
+    name: str = getattr(error, "option_name", "") or getattr(error, "command_name", "")
+    names[:] = [
+        each
+        for each in names
+        # Shorter ones begin with the same letters by chance, as --xr and --xrd.
+        if spelling.nearest(name, [each]) or (len(name) > len("--all") and each.startswith(name))
+    ]
 
 
 def _form(flags: Mapping[str, object]) -> Form | None:

@@ -146,7 +146,7 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
     root = flags["package_root"] or Path("." if Path(_META).is_file() else "package")
     if not (root / _META).is_file() and not root.is_dir():
         raise InputError.of(
-            f"cannot build the package: there is no {_META} in this directory",
+            f'cannot build the package: there is no {_META} in "{flags["package_root"] or Path()}"',
             hint="run the command beside it, or name its directory: --package-root DIR",
         )
     crds = flags["input_crds"] or _INPUT_CRDS

@@ -29,6 +29,8 @@ _SOURCES = {source: source for source in (INLINE, *external_sources.SECTIONS)}
 SECTIONS = {source: field for source, (field, _) in external_sources.SECTIONS.items()}
 # The field of a source that names the directory, the key or the object.
 _CONTAINER_KEYS = ("dirPath", "key", "name", "oci", "git")
+# A script defines functions.
+_DEFINITION = re.compile(r"^def ", re.MULTILINE)
 # Where authors write a program: the fields of our kinds, and what else it is called.
 _TEXT_FIELDS = ("inline", "script", "template", "program", "code")
 _BLANKS = " \t\r\n"
@@ -116,7 +118,10 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
     if elsewhere is not None:
         problem = f"is no field of {language.kind}, which has its text in `{key}`"
         form = f"{key}: {{NAME: TEXT}}" if language.has_named_texts else f"{key}: |"
-        fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{form}`")
+        # Of a script in the kind of a template, and the other way round, the kind may be wrong.
+        is_script = _DEFINITION.search(str(fields.value[elsewhere])) is not None
+        hint = f"write `{form}`" if is_script is not language.is_template else None
+        fields.problems.add(fields.at(elsewhere), problem, hint=hint)
         return NO_PROGRAM
     if language.has_named_texts:
         return _read_inline_texts(fields, key)

@@ -138,7 +138,9 @@ def _check_selection(item: ObjectReader, paths: ObjectReader) -> None:
         for key in ("matchName", "matchLabels")
     )
     if by_name == by_labels:
-        hint = "`matchLabels: {}` asks for every object of the kind"
+        # Any other field may be a selection that is misspelt.
+        is_bare = item.value.keys() <= {"apiVersion", "kind", "namespace", "optional"}
+        hint = "`matchLabels: {}` asks for every object of the kind" if is_bare else None
         item.problems.add(item.path, "needs exactly one of matchName and matchLabels", hint=hint)
     for key in ("matchName", "namespace"):
         if item.value.get(key) is not None and paths.value.get(key) is not None:

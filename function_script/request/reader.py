@@ -72,6 +72,12 @@ class ObjectReader:
             code = Code("unknown-field", key)
             self.problems.add(self.at(key), "unknown field", hint=advice, code=code)
 
+    def refuse_misspelt(self, *names: str) -> None:
+        """Add a problem for each key that is one of ``names`` but for a typo; others may exist."""
+        for key in sorted(self.value.keys() - set(names)):
+            if hint := suggest(key, names):
+                self.problems.add(self.at(key), "unknown field", hint=hint)
+
     def text(self, key: str, *, required: bool = False) -> str | None:
         """Return a string; when ``required`` it must be present and not empty."""
         value = self.value.get(key)

@@ -17,7 +17,7 @@ from function_script.request.program import OWN_REQUIREMENTS, Scope
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic, digest
 from function_script.texts.errors import InputError
-from function_script.texts.problems import Problem
+from function_script.texts.problems import Problem, list_choices, suggest
 from function_script.wire import enums
 
 CAPABILITIES: Final[dict[int, str]] = {
@@ -33,6 +33,7 @@ PROBE = "script.fn.crossplane.io/probe"
 NO_RESOURCE: Final = wire.index_resource(b"")
 # The protocol's names of the parts of a state and of a resource.
 _STATE_PARTS: Final = ("composite", "resources")
+_CREDENTIALS: Final = "list them in the step's credentials, beside its input"
 _OBJECT: Final = "resource"
 _DETAILS: Final = "connection_details"
 _READY: Final = "ready"
@@ -460,12 +461,13 @@ def _select_credentials(
 ) -> Mapping[str, Mapping[str, bytes]]:
     if names is None:
         return request.credentials
+    others = tuple(sorted(request.credentials))
     for index, name in enumerate(names):
-        if name not in request.credentials:
+        if name not in others:
             problem = Problem(
                 f"input.credentials[{index}]",
                 f'the step has no credentials "{name}"',
-                "list them in the step's credentials, beside its input",
+                suggest(name, others, list_choices(others) if others else _CREDENTIALS),
             )
             raise InputError(to_diagnostic(problem))
     return {name: request.credentials[name] for name in names}

@@ -13,7 +13,7 @@ from function_script.request import objects, reader, request
 from function_script.request.objects import Path
 from function_script.request.program import Scope
 from function_script.texts.errors import DocumentError, InputError
-from function_script.texts.problems import Problem
+from function_script.texts.problems import Problem, suggest
 from function_script.wire import enums
 
 
@@ -138,7 +138,13 @@ def _lacks_value(name: str, field: Path, path: str, scope: Scope, step: Step) ->
     reason, hint = "there is no XR, for this is an Operation", None
     if scope.xr:
         reason = f'the XR has no text at "{path}"'
-        hint = "with `optional: true` it is not asked for until the XR has"
+        *above, key = objects.read_path(path)
+        siblings = objects.find_path(scope.xr, above)
+        hint = suggest(
+            str(key),
+            tuple(siblings) if isinstance(siblings, dict) else (),
+            "with `optional: true` it is not asked for until the XR has",
+        )
     place = ("input", "requirements", "resources", name, "fromFieldPath", *field)
     return InputError(step.to_diagnostic(Problem(reader.format_path(place), reason, hint)))
 

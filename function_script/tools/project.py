@@ -178,7 +178,9 @@ class Project:
         roots = " or ".join(f'"{root}"' for root in self._roots) or "what the command line names"
         is_link = target != _absolute(path)
         leads = f'it leads to "{target}", which is outside of' if is_link else "it is outside of"
-        hint = f"{FLAG} {shlex.quote(str(target))} allows it" if self._has_flag else None
+        # A path that leads nowhere is misspelt.
+        helps = self._has_flag and target.exists()
+        hint = f"{FLAG} {shlex.quote(str(target))} allows it" if helps else None
         return InputError.of(f'cannot read "{path}": {leads} {roots}', hint=hint)
 
 

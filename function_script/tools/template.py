@@ -154,5 +154,7 @@ def _request(template: step_inputs.StepInput, data: Object) -> fnv1.RunFunctionR
         message = json_format.ParseDict(parts, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         raise InputError.of(f"cannot read the data as a request: {error}") from error
+    if template.value.get("credentials") and not message.credentials:
+        raise InputError.of("cannot render the template: the data has no credentials for it")
     messages.write_struct(message.input, template.value)
     return message

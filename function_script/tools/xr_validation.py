@@ -33,6 +33,7 @@ _ANY: Final[Object] = {structural_schema.PRESERVE: True}
 _TEXT: Final[Object] = {"type": "string"}
 _SCHEMA: Final = ("schema", "openAPIV3Schema")
 _TEXTS: Final = ("defaultCompositeDeletePolicy", "defaultCompositionUpdatePolicy", "group")
+_SCOPES: Final = (xrds.NAMESPACED, "Cluster")
 _OBJECTS: Final = (
     *("conversion", "defaultCompositionRef", "defaultCompositionRevisionSelector"),
     *("enforcedCompositionRef", "metadata"),
@@ -129,7 +130,7 @@ def _read_schemas() -> tuple[Object, dict[str, Object]]:
         **dict.fromkeys(_OBJECTS, _ANY),
         **dict.fromkeys(("claimNames", "names"), names),
         "connectionSecretKeys": {"type": "array", "items": _ANY},
-        "scope": {**_TEXT, "enum": ["Namespaced", "Cluster", "LegacyCluster"]},
+        "scope": {**_TEXT, "enum": [*_SCOPES, xrds.LEGACY]},
         "versions": {"type": "array", "items": _object("name served referenceable", fields)},
     }
     root: Object = {**dict.fromkeys(field_names.ROOTS, _ANY), "apiVersion": _TEXT, "kind": _TEXT}
@@ -157,6 +158,11 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     for problem in openapi.check(whole, xrd_schema)[0] if is_whole else ():
         message = f"invalid XRD: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}"
         yield Diagnostic(message=message, field=problem.path, hint=problem.hint)
+    scope = xrds.scope_of(xrd) if is_whole else xrds.LEGACY
+    for name in ("claimNames", "connectionSecretKeys") if scope in _SCOPES else ():
+        if manifests.object_at(xrd, "spec").get(name):
+            refusal = Problem(f"spec.{name}", "only XRs of scope LegacyCluster have it")
+            yield refusal.to_diagnostic("invalid XRD: ")
     for path, name in structural_schema.unknown_fields(xrd, xrd_schema):
         keys = objects.read_path(path)
         fields = structural_schema.properties(structural_schema.find(xrd_schema, keys[:-1]) or {})

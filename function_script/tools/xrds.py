@@ -14,6 +14,7 @@ from typing import Final
 from function_script.inputs import beneath
 from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.project import Project
@@ -28,6 +29,7 @@ _DEFAULT_SCOPE: Final = {
     "apiextensions.crossplane.io/v1": LEGACY,
     "apiextensions.crossplane.io/v2": NAMESPACED,
 }
+KIND: Final = "CompositeResourceDefinition"
 VERSIONS: Final = tuple(_DEFAULT_SCOPE)
 """The apiVersions of XRDs."""
 # Names of XRs and claims become label values, which have this limit.
@@ -46,9 +48,9 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
     kind = manifests.text_at(xrd, "spec", "names", "kind")
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
     scope = scope_of(xrd)
+    group = manifests.text_at(xrd, "spec", "group")
     for version in manifests.objects_at(xrd, "spec", "versions"):
-        group = manifests.text_at(xrd, "spec", "group")
-        api_version = f"{group}/{version.get('name')}"
+        api_version = f"{group}/{manifests.text_at(version, 'name')}"
         authored = manifests.object_at(version, "schema", "openAPIV3Schema")
         policy = manifests.text_at(xrd, "spec", "defaultCompositionUpdatePolicy")
         yield api_version, kind, _schema(authored, _xr_spec(scope, policy), _status(scope))
@@ -210,10 +212,17 @@ def _choice(*words: str, default: str = "") -> Object:
     return {**schema, "default": default} if default else schema
 
 
+def refuse_type(manifest: Object) -> Diagnostic:
+    """Return the problem of an object that is no XRD."""
+    message = f"cannot use {manifests.describe(manifest)} as XRD: it must be a {KIND} of "
+    field = "apiVersion" if manifest.get("kind") == KIND else "kind"
+    return Diagnostic(message=message + " or ".join(VERSIONS), field=field)
+
+
 def is_xrd(manifest: Object) -> bool:
     """Report whether an object is an XRD of a known version."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    return kind == "CompositeResourceDefinition" and api_version in _DEFAULT_SCOPE
+    return kind == KIND and api_version in _DEFAULT_SCOPE
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.reader import format_path
 from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import Problem
 from function_script.tools import (
@@ -167,15 +167,7 @@ class _Checker:
             # Files of other kinds may be large in number, and need no CRDs.
             if steps.ours or step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
-            xrd = self._definitions.find_xrd_of(document, beside)
-            if steps.ours:
-                problems = (
-                    self._definitions.find_misnamed_type(document, beside)
-                    if xrd is None
-                    else find_other_version(xrd, document)
-                )
-                self.report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
-            self._check_document(steps, xrd)
+            self._check_document(steps, beside)
             if not steps.ours and (hint := render_steps.find_conversion(document.value)):
                 reason = f"a Composition of a mode without steps: {hint}"
                 self.report.skipped.append(searching.File(name=file.name, skipped=reason))
@@ -193,14 +185,22 @@ class _Checker:
             self._has_crds = bool(beside or self._definitions.manifests)
             self._catalog = self._shared.extend(each.value for each in beside)
 
-    def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
+    def _check_document(self, steps: _Steps, beside: Iterable[Document]) -> None:
         report, document = self.report, steps.document
+        xrd = self._definitions.find_xrd_of(document, beside)
         report.steps += len(steps.ours) + len(steps.builtin)
         report.others += step_inputs.find_others(document)
         report.unchecked += (
             each for each in steps.ours if each.stored is None and step_inputs.is_elsewhere(each)
         )
         first = len(report.findings)
+        if steps.ours:
+            problems: Iterable[Diagnostic] = (
+                self._definitions.find_misnamed_type(document, beside)
+                if xrd is None
+                else find_other_version(xrd, document)
+            )
+            report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
         fields = step_inputs.find_misplaced_fields(document)
         misplaced = author_positions.locate_all((each.to_diagnostic() for each in fields), document)
         report.add(rules.INPUT, misplaced)
@@ -297,15 +297,17 @@ class _Checker:
     ) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
-        from function_script.tools.check import runs  # noqa: PLC0415 - as above
+        from function_script.tools.check import runs, xr_runs  # noqa: PLC0415 - as above
 
         is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
         if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
             return
-        if xrd is not None and any(each.code for each in xr_validation.find_mistakes(xrd)):
-            # A variant lacks what is below a misspelt keyword.
-            options = replace(options, variants=0)
-        subject = runs.Subject(
+        # A run lacks the defaults that are below a mistake.
+        if self._is_refused(author_positions.file_of(steps.document).parent) or any(
+            xr_validation.find_mistakes(xrd or {})
+        ):
+            return
+        subject = xr_runs.Subject(
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
             xrd=xrd,
@@ -315,6 +317,22 @@ class _Checker:
             project=self._definitions.project,
         )
         runs.find(subject, options, servers, self.report, static)
+
+    def _is_refused(self, directory: Path) -> bool:
+        """Report whether `render` refuses the XRD of a directory, and why unless it is known."""
+        path = directory / "xrd.yaml"
+        try:
+            if path.is_file():
+                loading.load_xrd(path, self._definitions.project)
+        except FatalError as error:
+            # Those without a field are of a file with several objects, which `check` can read.
+            is_unreadable = not isinstance(error, InputError)
+            problems = [each for each in error.diagnostics if each.field or is_unreadable]
+            spans = (each.diagnostic.span for each in self.report.findings)
+            if all(span is None or span.name != str(path) for span in spans):
+                self.report.add(rules.XR, problems)
+            return bool(problems)
+        return False
 
 
 class _Steps:

@@ -87,12 +87,14 @@ class Definitions:
         candidates = chain.from_iterable(self._candidates(document, others, ""))
         near = [each for each in candidates if manifests.text_at(each, "spec", "group") == group]
         # The first type is an XR's, the others are those of other versions and of claims.
-        types = [each[:2] for each in xrds.to_schemas(near[0])] if len(near) == 1 else []
+        schemas = xrds.to_schemas(near[0]) if len(near) == 1 else ()
+        # A version without a name has another mistake.
+        types = [each[:2] for each in schemas if not each[0].endswith("/")]
         name = types[0][1] if types else ""
         if spelling.nearest(kind, [name]) or kind in {each for _, each in types}:
             versions = [version for version, each in types if each == name]
             field, words = ("apiVersion", versions) if kind == name else ("kind", [name])
-            hint = f"write {words[0]}" if len(words) == 1 else None
+            hint = f"write {words[0]}, or mend the XRD" if len(words) == 1 else None
             text = f"the XRD of this group has {' and '.join(words)}"
             path = f"spec.compositeTypeRef.{field}" if is_composition else field
             yield Problem(path, text, hint).to_diagnostic()
@@ -197,8 +199,8 @@ class XrChecker:
         """
         path = Path(name)
         has_xr = self._is_new(path) and self._check_documents(path, documents)
-        beside = map(path.with_name, _XR_FILES) if any(map(_is_of_api, documents)) else ()
-        for other in beside:
+        names = (*_XR_FILES, "xrd.yaml") if any(map(_is_of_api, documents)) else ()
+        for other in map(path.with_name, names):
             if other.is_file() and self._is_new(other):
                 try:
                     loaded = sources.load([str(other)], self.definitions.project)

@@ -241,10 +241,11 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
         return
     entries = manifests.objects_at(subject.step_input.entry, _CREDENTIALS)
     names = tuple(manifests.text_at(each, "name") for each in entries)
+    seen = [each for each in step.credentials if each in names or not names]
     for mention in step.language.lint.find_names(step.program, "credentials"):
         name = mention.text
         if name not in step.credentials:
-            hint = f"write `credentials: [{', '.join([*step.credentials, name])}]` into the input"
+            hint = f"write `credentials: [{', '.join([*seen, name])}]` into the input"
             yield _point_at(
                 mention,
                 f'the program does not see credentials "{name}": its input does not name them',
@@ -313,7 +314,9 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
         # Crossplane itself has names for the objects of an Operation.
         if spelling.find_slip(name, names) if asks else "/" not in name:
             message = f'nothing asks for the objects "{name}", so there are none'
-            hint = "name them in `requirements` of the input"
+            hint = list_choices(sorted(names)) if names else None
+            if not any(key.startswith("requirement") for key in entry):
+                hint = "name them in `requirements` of the input"
             yield _point_at(place, message, suggest(name, tuple(names), hint))
 
 

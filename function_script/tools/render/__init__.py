@@ -107,17 +107,17 @@ def _identify(inputs: RenderInputs) -> Xr:
     if inputs.xrd is None and (problems := [*manifests.find_misshapen(inputs.xr)]):
         raise XrError(*problems)
     xrs.check_identity(inputs.xr)
-    steps.check_type(inputs.composition, inputs.xr)
-    if not inputs.is_prepared:
-        steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
     file = manifests.copy(inputs.xr)
     if inputs.xrd is not None:
         xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
             # The API server validates an object after it has filled in the defaults.
             file = xrs.complete(file, inputs.xrd)
-        if inputs.report is not None:
-            _validate(file, inputs.xrd, inputs.report)
+    steps.check_type(inputs.composition, inputs.xr)
+    if not inputs.is_prepared:
+        steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
+    if inputs.xrd is not None and inputs.report is not None:
+        _validate(file, inputs.xrd, inputs.report)
     return xrs.identify(file, is_legacy=is_legacy)
 
 

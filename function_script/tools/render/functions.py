@@ -174,12 +174,12 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
         raise InputError(replace(problem, message=message, field=step.name_field)) from error
     if is_elsewhere and (choice is None or isinstance(choice.runtime, (Local, Skip))):
         raise InputError(_not_elsewhere(function, choice))
+    if (choice is None or choice.kind is not None) and (
+        problems := [*find_misspelt([step], index)]
+    ):
+        raise InputError(*problems)
     if choice is None:
         raise InputError(_no_choice(function, index))
-    if choice.kind is not None:
-        problems = [*find_misspelt([step], index)]
-        if problems:
-            raise InputError(*problems)
     runtime = choice.runtime
     other = runtime.other_version if isinstance(runtime, Builtin) else ""
     if other and index.options.is_strict:
@@ -274,16 +274,22 @@ def find_misspelt(steps: Iterable[Step], index: FunctionIndex) -> Iterator[Diagn
         repository_name(manifests.text_at(manifest, "spec", "package")): manifests.name(manifest)
         for manifest in index.manifests or ()
     }
+    names = [*map(manifests.name, index.manifests or ())]
     for step in steps:
         function = _describe(step, index)
         near = packages.get(function.repository) or spelling.nearest(
             function.name, packages.values()
         )
         if near is not None and _find_manifest(step, index.manifests or ()) is None:
+            # Of two Functions with one name, one has a name of another.
+            is_clear = names.count(near) == 1
+            hint = (
+                f'there is a Function "{near}": both names must be the same' if is_clear else None
+            )
             yield Diagnostic(
                 message=f'cannot run step "{step.name}": no Function is named "{function.name}"',
                 field=step.name_field,
-                hint=f'did you mean "{near}"?',
+                hint=hint,
             )
 
 
@@ -297,9 +303,7 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
     if index.manifests is None:
         notes.append("no functions.yaml was read")
     elif _find_manifest(function.step, index.manifests) is None:
-        near = spelling.nearest(name, tuple(map(manifests.name, index.manifests)))
-        cause = f'no Function is named "{name}"'
-        notes.append(f'{cause}, did you mean "{near}"?' if near else cause)
+        notes.append(f'no Function is named "{name}"')
     if near := spelling.nearest(name, tuple(index.options.runtimes)):
         notes.append(f'--function names "{near}"')
     notes += [reason for kind in _RUNTIMES if (reason := kind.judge(function).reason)]

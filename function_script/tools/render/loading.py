@@ -182,14 +182,7 @@ def load_inputs(
     """
     project = paths.project
     observed = [] if paths.observed is None else _load_with_kinds([paths.observed], project)
-    xrd: Object | None = None
-    if paths.xrd is not None:
-        from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
-
-        document = load_one(paths.xrd, "an XRD", project)
-        # Crossplane must be able to make a CRD of it.
-        catalog.check_definitions([document])
-        xrd = document.value
+    xrd = None if paths.xrd is None else load_xrd(paths.xrd, project)
     packages = PackageSchemas(fetches=paths.fetches, notes=[] if notes is None else notes)
     definitions = packages.load_beside(paths.crds, project)
     composite = resolve_claim(xr.value, xrd)
@@ -205,6 +198,17 @@ def load_inputs(
     return load_shared(paths, inputs)
 
 
+def load_xrd(path: Path, project: Project) -> Object:
+    """Load an XRD of which Crossplane can make a CRD. Raises FatalError."""
+    from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
+
+    document = load_one(path, "an XRD", project)
+    if not xrds.is_xrd(document.value):
+        raise InputError(author_positions.locate(xrds.refuse_type(document.value), document))
+    catalog.check_definitions([document])
+    return document.value
+
+
 def _is_printed(manifest: Object, xr: Object) -> bool:
     """Report whether an observed object is the XR or other output of ``render``, fed back."""
     is_ours = manifests.text_at(manifest, "apiVersion").startswith("render.crossplane.io/")
@@ -215,11 +219,10 @@ def load_one(path: Path, what: str, project: Project) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
     documents = load_all(path, project)
     if len(documents) != 1:
-        hint = "name one of its files" if path.is_dir() else "write each into a file of its own"
         raise InputError.of(
             f'cannot load {what} from "{path}": it holds {len(documents)} objects instead of one',
             span=documents[1].span() if documents else Span(name=str(path), line=1),
-            hint=hint if documents else None,
+            hint="name one of its files" if path.is_dir() and documents else None,
         )
     return documents[0]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final
 
+from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.reader import format_path
 from function_script.request.values import Object
@@ -155,10 +156,13 @@ def _build_request(
     for name, (namespace, secret) in step.credentials.items():
         value = source.store.find("v1", "Secret", namespace, secret)
         if value is None:
-            problem = f"there is no Secret {namespace}/{secret}"
+            near = source.store.find_near(wire.Selector("v1", "Secret", secret, None, namespace))
+            problem = f"there is no Secret {namespace}/{secret}{f'; {near}' if near else ''}"
+            hint = "write it into credentials.yaml, or into a file of --function-credentials"
             raise InputError.of(
                 f'cannot give step "{step.name}" its credentials "{name}": {problem}',
-                hint="write it into credentials.yaml, or into a file of --function-credentials",
+                field=format_path((*step.input_path[:-1], "credentials")),
+                hint=None if near else hint,
             )
         request.credentials[name].credential_data.data.update(messages.secret_data(value))
     # The requirements of a step in the Composition are fetched before its first call.

@@ -118,13 +118,16 @@ class Store:
         """Return the difference of an object at hand from a selector that selects nothing.
 
         None unless it is certainly the object that is meant: it has the name and another namespace,
-        or the labels but for a slip in one of them. Objects of a whole cluster are not asked.
+        or name or labels but for a slip. Objects of a whole cluster are not asked.
         """
         own = self._objects.get((selector.api_version, selector.kind), {})
         if selector.match_name is not None:
             places = {namespace for namespace, name in own if name == selector.match_name}
-            is_of_cluster = "" in places or not places
-            if is_of_cluster or len(places) > 1:
+            if not places:
+                names = [name for namespace, name in own if namespace == (selector.namespace or "")]
+                near = spelling.nearest(selector.match_name, names)
+                return f'there is "{near}": both names must be the same' if near else None
+            if "" in places or len(places) > 1:
                 return None
             other = (
                 f'not in "{selector.namespace}"' if selector.namespace else "the selector has none"
@@ -304,11 +307,11 @@ def call_until_stable(
         response = reply.response
         current = response.requirements if response.HasField("requirements") else None
         if fatal_messages(response) or current == previous:
-            return replace(reply, missing=_missing(current or previous, source))
+            return replace(reply, missing=_unmet(step, current or previous, source))
         required = _resolve(bootstrap, current, source)
         # It requires nothing: what selects nothing would have its name here.
         if call == 0 and required == bootstrap:
-            return reply
+            return replace(reply, missing=_unmet(step, None, source))
         previous = current
         # What the last call required and this one does not must go, which a merge would keep.
         for part in ("required_resources", "extra_resources", "required_schemas", "context"):
@@ -365,13 +368,16 @@ def read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
     )
 
 
-def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) -> tuple[str, ...]:
-    if requirements is None:
+def _unmet(
+    step: Step, asked: fnv1.Requirements | None, source: RequirementSource
+) -> tuple[str, ...]:
+    selectors = {**step.resources, **_read_selectors(asked or fnv1.Requirements())}
+    if not selectors:
         return ()
     from function_script.step.requirements import describe  # noqa: PLC0415 - slow to import
 
     return tuple(
         f'required resource "{name}" was not found: {describe(selector)}{source.advise(selector)}'
-        for name, selector in sorted(_read_selectors(requirements).items())
+        for name, selector in sorted(selectors.items())
         if not source.select(selector).items
     )

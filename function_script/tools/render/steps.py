@@ -106,6 +106,7 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
                 problems.add("pipeline", "is a field of spec", hint="indent it below `spec:`")
             elif not is_legacy and spec.value.get("pipeline") is None:
                 spec.object("pipeline", required=True)
+        spec.refuse_misspelt("mode", "writeConnectionSecretsToNamespace")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
             names = [step.name for step in steps]
@@ -194,6 +195,8 @@ def _step(index: int, fields: ObjectReader) -> Step:
     requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems
     )
+    requirements.refuse_unknown("requiredResources", "requiredSchemas")
+    fields.refuse_misspelt("credentials", "requirements")
     return Step(
         index=index,
         name=_name(fields),
@@ -235,8 +238,9 @@ def _credentials(fields: ObjectReader) -> list[tuple[str, tuple[str, str]]]:
     credentials = []
     for item in fields.objects("credentials"):
         name = item.text("name", required=True) or ""
-        secret = item.object("secretRef")
-        is_secret = item.choice("source", {"None": False, "Secret": True}, exact=True)
+        sources = {"None": False, "Secret": True}
+        is_secret = item.choice("source", sources, required=True, exact=True)
+        secret = item.object("secretRef", required=is_secret is True)
         if is_secret and secret is not None:
             namespace = secret.text("namespace", required=True) or ""
             credentials.append((name, (namespace, secret.text("name", required=True) or "")))
@@ -248,6 +252,8 @@ def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
     for item in fields.objects(key):
         item.refuse_unknown(*_SELECTOR_FIELDS)
         name = item.text("requirementName", required=True) or ""
+        if {"name", "matchLabels"} <= item.value.keys():
+            item.problems.add(item.path, "needs exactly one of name and matchLabels")
         selectors[name] = wire.Selector(
             api_version=item.text("apiVersion", required=True) or "",
             kind=item.text("kind", required=True) or "",

@@ -117,7 +117,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
 def check_identity(file: Object) -> None:
     """Raise XrError if the XR has no type or name, or a name or namespace that is no text."""
     api_version, kind = objects.api_version_and_kind(file)
-    if (api_version, kind) == manifests.COMPOSITION:
+    if manifests.group(api_version) in {"apiextensions.crossplane.io", "pkg.crossplane.io"}:
         message = f"cannot render {manifests.describe(file)}: it is no XR"
         raise XrError.of(message, field="kind", hint=_ARGUMENTS)
     for field in ("metadata.name", "metadata.namespace"):
@@ -210,6 +210,11 @@ def check_observed(xr: Xr, observed: Sequence[Object], spans: Sequence[Span | No
 
 def _ownership_problems(xr: Xr, manifest: Object) -> Iterator[tuple[str, str]]:
     """Yield causes and hints."""
+    if not manifests.annotation(manifest, manifests.RESOURCE_NAME):
+        hint = "the annotation says which desired resource it is"
+        yield f'it has no annotation "{manifests.RESOURCE_NAME}"', hint
+        # It may be no composed resource at all.
+        return
     owner = manifests.controller(manifest)
     if owner is not None and owner.get("uid") != xr.uid:
         hint = f"set the owner reference's uid to \"{xr.uid}\", or the XR's to the owner's"
@@ -217,18 +222,12 @@ def _ownership_problems(xr: Xr, manifest: Object) -> Iterator[tuple[str, str]]:
     if xr.namespace and manifests.namespace(manifest) != xr.namespace:
         hint = "a namespaced XR only composes resources in its own namespace"
         yield f'it is not in the XR\'s namespace "{xr.namespace}"', hint
-    if not manifests.annotation(manifest, manifests.RESOURCE_NAME):
-        hint = "the annotation says which desired resource it is"
-        yield f'it has no annotation "{manifests.RESOURCE_NAME}"', hint
 
 
 def check_match(xrd: Object, xr: Object) -> None:
     """Raise InputError for an object that is no XRD, XrError if it does not define the XR."""
     if not xrds.is_xrd(xrd):
-        raise InputError.of(
-            f"cannot use {manifests.describe(xrd)} as XRD: "
-            f"it must be a CompositeResourceDefinition of {' or '.join(xrds.VERSIONS)}"
-        )
+        raise InputError(xrds.refuse_type(xrd))
     definition = manifests.defined_type(xrd)
     api_version, kind = objects.api_version_and_kind(xr)
     if definition != (manifests.group(api_version), kind):
@@ -252,11 +251,9 @@ def complete(xr: Object, xrd: Object) -> Object:
     api_version, kind = objects.api_version_and_kind(xr)
     schema = xrds.find_schema(xrd, api_version, kind)
     if schema is None:
-        raise XrError.of(
-            f'cannot apply defaults of XRD "{manifests.name(xrd)}": '
-            f"it has no version {api_version}",
-            field="apiVersion",
-        )
+        versions = ", ".join(dict.fromkeys(each for each, *_ in xrds.to_schemas(xrd)))
+        reason = f'cannot apply defaults of XRD "{manifests.name(xrd)}": it has no version '
+        raise XrError.of(reason + api_version, field="apiVersion", hint=f"it has {versions}")
     return structural_schema.complete(xr, schema)
 
 

@@ -16,10 +16,12 @@ from function_script.documents import Document
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.sprig import semver
 from function_script.request import objects
+from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import bounded, manifests
+from function_script.texts.problems import ProblemList
+from function_script.tools import author_positions, bounded, manifests
 from function_script.tools.author_positions import file_of
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.xpkg import references
@@ -57,6 +59,7 @@ _CONTENT_PHRASE: Final = {
 _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_GROUP}
 # The cluster that `render` and `test` run with: its objects are no part of a package.
 _CLUSTER_FILES: Final = {"observed.yaml", "required.yaml"}
+_DEPENDENCY: Final = ("apiVersion", "configuration", "function", "package", "provider", "version")
 _PREFIX: Final = "function-"
 _IGNORE_FILE: Final = "leave the file out: --ignore PATTERN"
 _IGNORE: Final = "leave the others out: --ignore PATTERN"
@@ -103,9 +106,11 @@ def load(contents: Contents) -> Package:
     metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:
         files = dict.fromkeys(span.name for each in metas if (span := each.span()) is not None)
+        wrong = (each.span() for each in documents if file_of(each).name == "crossplane.yaml")
         raise InputError.of(
             f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
             f"kind Function or Configuration ({_META_GROUP}/v1) instead of one",
+            span=None if metas else next(wrong, None),
             hint=f"{_IGNORE}: {', '.join(files)}" if metas else None,
         )
     (meta,) = metas
@@ -123,7 +128,7 @@ def load(contents: Contents) -> Package:
         examples += _read(path, project)
     elif path is not None:
         raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
-    problems = [*_problems(meta.value, content)]
+    problems = [*_metadata_problems(meta), *_problems(meta.value, content)]
     problems += [
         Diagnostic(
             message="cannot put an example into the package: it has no apiVersion or no kind",
@@ -195,6 +200,35 @@ def _gvk(document: Document) -> tuple[str, str]:
     return objects.api_version_and_kind(document.value)
 
 
+def _metadata_problems(meta: Document) -> list[Diagnostic]:
+    """Return what Crossplane cannot read in the metadata of a package, and misspelt fields."""
+    problems = ProblemList()
+    fields = ObjectReader(meta.value, "", problems)
+    if metadata := fields.object("metadata", required=True):
+        metadata.text("name", required=True)
+    spec = fields.object("spec") or ObjectReader({}, "spec", problems)
+    spec.refuse_misspelt("crossplane", "dependsOn")
+    if crossplane := spec.object("crossplane"):
+        crossplane.parsed("version", _check_constraint)
+    for item in spec.objects("dependsOn"):
+        item.refuse_misspelt(*_DEPENDENCY)
+        if "package" in item.value:
+            item.choice("kind", {**_CONTENT, "Provider": set()}, required=True, exact=True)
+        item.parsed("version", _check_constraint)
+    diagnostics = (problem.to_diagnostic("cannot build the package: ") for problem in problems)
+    return author_positions.locate_all(diagnostics, meta)
+
+
+def _check_constraint(text: str) -> None:
+    """Raise ValueError unless a text is a digest, or a constraint on versions."""
+    try:
+        if not text.startswith("sha256:"):
+            # Crossplane reads it with the library that sprig has.
+            semver.check_version(text, "0")
+    except CallError as error:
+        raise ValueError(f'"{text}" is no constraint on versions') from error
+
+
 def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
     """Yield the problems of the metadata, then those of the objects, ``meta`` among them."""
     name, kind = manifests.name(meta), manifests.text_at(meta, "kind")
@@ -202,15 +236,6 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             message=f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
         )
-    if constraint := manifests.text_at(meta, "spec", "crossplane", "version"):
-        try:
-            # Crossplane reads it with the library that sprig has.
-            semver.check_version(constraint, "0")
-        except CallError:
-            yield Diagnostic(
-                message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
-                "is no constraint on versions"
-            )
     for document in content:
         if _gvk(document) not in _CONTENT[kind] | _META:
             yield Diagnostic(

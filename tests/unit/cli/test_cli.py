@@ -265,7 +265,7 @@ def test_limits_are_by_default_those_of_programs(served: list[SimpleNamespace]) 
 
 USAGE = {
     "flag": (["serve", "--no-such-flag"], "No such option"),
-    "command": (["rendr"], "Did you mean one of: 'render', 'vendor'?"),
+    "command": (["rendr"], "Did you mean 'render'?"),
     "argument": (["validate"], "Missing argument 'EXTENSIONS'"),
     "composition": (["render", __file__], "COMPOSITION is missing"),
     "no-port": (["serve", "--address", "127.0.0.1"], "form HOST:PORT"),
@@ -289,6 +289,8 @@ USAGE = {
     "memory": (["serve", "--memory-limit", "100Ki"], "'--memory-limit'"),
     "time": (["serve", "--time-limit", "1us"], "'FUNCTION_SCRIPT_TIME"),
     "time-by-its-old-name": (["serve", "--timeout", "1us"], "'--timeout'"),
+    "unlike": (["lint"], "No such command 'lint'.\n"),
+    "begun": (["render", "--context", "x"], "of: '--context-files', '--context-values'?"),
     "pair": (["render", "a", "b", "--context-values", "x"], "KEY=VALUE"),
     "runtime": (["render", "a", "b", "--function", "x"], "NAME=RUNTIME"),
 }
@@ -419,7 +421,7 @@ def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
     ("command", "message"),
     [
         ("render", 'cannot render ".": it has no composition.yaml'),
-        ("package build", "there is no crossplane.yaml in this directory"),
+        ("package build", 'there is no crossplane.yaml in "."'),
     ],
 )
 @pytest.mark.usefixtures("here")

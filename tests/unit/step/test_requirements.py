@@ -203,6 +203,12 @@ def test_path_without_a_text_is_an_error() -> None:
     )
 
 
+def test_path_that_is_misspelt_has_its_name() -> None:
+    required = {**MISSING, "fromFieldPath": {"matchName": "metadata.nmae"}}
+    text = builders.fatal(call(step(resources={"settings": required})))
+    assert text.endswith('(did you mean "name"?)')
+
+
 def test_operation_has_no_xr_to_take_values_from() -> None:
     message = builders.request(step(resources={"settings": MISSING}))
     message.ClearField("observed")

@@ -205,6 +205,11 @@ def test_mistakes_in_the_data_are_told(data: Object, message: str) -> None:
         render(JINJA, data)
 
 
+def test_credentials_are_those_of_the_data() -> None:
+    with pytest.raises(InputError, match="the data has no credentials for it"):
+        render(f"{JINJA}credentials: [api]\n", {})
+
+
 DATA = [
     pytest.param('{"a": 2.0, "b": 9007199254740993}', {"a": 2.0, "b": 2**53 + 1}, id="json"),
     pytest.param("a: 2\nb: [x]\n", {"a": 2, "b": ["x"]}, id="yaml"),

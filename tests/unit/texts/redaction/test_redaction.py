@@ -181,6 +181,5 @@ def test_credentials_that_the_step_lacks_are_an_error() -> None:
     """The pipeline's step does not provide what the input names."""
     (result,) = respond({**LISTING["jinja"], "credentials": ["api", "apj"]}).results
     assert result.message == (
-        'input.credentials[1]: the step has no credentials "apj" '
-        "(list them in the step's credentials, beside its input)"
+        'input.credentials[1]: the step has no credentials "apj" (there are api, other)'
     )

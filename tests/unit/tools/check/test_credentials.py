@@ -62,10 +62,14 @@ def test_credentials_that_the_step_does_not_have_are_not_to_be_named(
     program = step("JinjaTemplate", "inline", f"a: {{{{ credentials.{name} }}}}")
     text = program.replace("inline: |", "credentials: [registry]\ninline: |")
     file = tmp_path / "composition.yaml"
-    entries = "credentials: [{name: registry}, {name: other}]"
+    entries = "credentials: [{name: registry, source: None}, {name: other, source: None}]"
     file.write_text(composition(text).replace("    input:", f"    {entries}\n    input:"))
     (finding,) = checker.check([str(file)]).findings
     assert (finding.diagnostic.hint or "") == hint
+    # An input may name what its step does not have.
+    file.write_text(file.read_text().replace("[registry]", "[registy]").replace(name, "other"))
+    other, *_ = checker.check([str(file)]).findings
+    assert other.diagnostic.hint == "write `credentials: [other]` into the input"
 
 
 def test_templates_of_the_peer_see_all(tmp_path: Path) -> None:

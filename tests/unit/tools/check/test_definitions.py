@@ -82,7 +82,7 @@ def test_type_that_the_xrd_beside_it_lacks_is_found(
     assert (finding.rule, finding.severity) == ("composition", "error")
     assert pointed_at(finding).startswith(f"{field}: ")
     right = "XThing" if field == "kind" else "example.org/v1"
-    assert finding.diagnostic.hint == f"write {right}"
+    assert finding.diagnostic.hint == f"write {right}, or mend the XRD"
 
 
 @pytest.mark.parametrize(("xrd", "type_"), FITTING.values(), ids=FITTING)
@@ -92,6 +92,26 @@ def test_type_whose_xrd_may_be_elsewhere_is_not_found(tmp_path: Path, xrd: str, 
 
 _SECOND = _XRD[_XRD.index("  - name: v1") :].replace("name: v1", "name: v2")
 _TWO = _XRD + _SECOND.replace("referenceable: true", "referenceable: false")
+
+
+UNDEFINED = {
+    "apiVersion": (_XRD.replace("/v2", "/v3"), "apiVersion: "),
+    "kind": (_XRD.replace("kind: CompositeResource", "kind: CustomResource"), "kind: "),
+    "group": (_XRD.replace("  group: example.org\n", ""), "spec:"),
+    "versions": (_XRD.replace("versions:", "version:"), "version:"),
+    "version": (_XRD.replace("- name: v1", "- version: v1"), "version: v1"),
+}
+
+
+@pytest.mark.parametrize(("xrd", "text"), UNDEFINED.values(), ids=UNDEFINED)
+def test_run_without_the_xrd_that_render_refuses_is_none(
+    tmp_path: Path, pool: Pool, xrd: str, text: str
+) -> None:
+    """A field that has a default would be missing."""
+    assert xrd != _XRD
+    composition = _TEMPLATE.replace("inline: |", 'inline: |\n        # {{ fail "" }}')
+    findings = _check(tmp_path, pool=pool, xrd=xrd, xr=one_step.XR, composition=composition)
+    assert [pointed_at(each)[: len(text)] for each in findings] == [text]
 
 
 def test_version_of_an_xrd_with_several_has_no_hint(tmp_path: Path) -> None:
@@ -220,6 +240,8 @@ FRAMES = {
         'did you mean "Namespaced"?',
     ),
     "version": ("    served: true\n", "", "name: ", None),
+    "claim": ("  names:", "  claimNames: {kind: A, plural: as}\n  names:", "claimNames: ", None),
+    "details": ("  names:", "  connectionSecretKeys: [a]\n  names:", "connectionSec", None),
     "flag": (
         "served: true",
         'served: "true"',

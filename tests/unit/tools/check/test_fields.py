@@ -426,9 +426,12 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     message = f"{XR}.spec.szie does not exist: the XR's schema has no such field"
     assert finding.diagnostic.message == message
     assert checker.check([str(file)]).findings == []
-    for text in (XRD.replace("kind: Thing", "kind: Other"), f"{XRD}---\n{XRD}", "a: ["):
+    for text in (XRD.replace("kind: Thing", "kind: Other"), f"{XRD}---\n{XRD}"):
         (tmp_path / "xrd.yaml").write_text(text)
         assert checker.check([str(file)]).findings == []
+    (tmp_path / "xrd.yaml").write_text("a: [")
+    assert [each.rule for each in checker.check([str(file)]).findings] == ["yaml"]
+    (tmp_path / "xrd.yaml").unlink()
     file.write_text(f"{file.read_text()}---\n{XRD}")
     (same,) = checker.check([str(file)]).findings
     assert same.diagnostic.message == message

@@ -173,6 +173,7 @@ def test_positions_in_program_files(tmp_path: Path, run: Run) -> None:
     assert f"--> {programs}/main.star:2:12\n" in err
 
 
+XRD_OF_ANOTHER = "apiVersion: apiextensions.crossplane.io/v2\nkind: CompositeResourceDefinition\n"
 UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
@@ -180,6 +181,8 @@ UNREADABLE = {
     "namespace": ("xr", XR.replace("here", "y"), r"not a boolean\n  --> .*xr.yaml:5:3"),
     "list": ("xr", "apiVersion: v1\nkind: List\n", r"it is a List\n  --> .*xr.yaml:2:1"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
+    "xrd": ("xr", XRD_OF_ANOTHER, r"it is no XR\n  --> .*xr.yaml:2:1"),
+    "no-xrd": ("xrd", XRD_OF_ANOTHER.replace("/v2", "/v3"), r"as XRD.*\n  --> .*xrd.yaml:1:1"),
     "no-function": (
         "functions",
         XR,
@@ -192,6 +195,12 @@ UNREADABLE = {
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
     folder = example(tmp_path, **{name: text})
     assert re.search(message, run(*RENDER, folder, code=1).err)
+
+
+def test_functions_in_place_of_a_composition_are_not_to_be_split(tmp_path: Path, run: Run) -> None:
+    function = "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: a}\n"
+    folder = example(tmp_path, composition=f"{function}---\n{function}")
+    assert "hint" not in run(*RENDER, folder, code=1).err
 
 
 def test_list_of_definitions_is_refused(tmp_path: Path, run: Run) -> None:

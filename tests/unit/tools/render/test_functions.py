@@ -289,25 +289,33 @@ def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
     """A cluster has no such function, though the input is ours."""
     step = {**OURS, **calls("function-own")}
     manifests = [function(name="function-onw")]
-    assert find_problem(step, manifests).hint == 'did you mean "function-onw"?'
+    assert (
+        find_problem(step, manifests).hint
+        == 'there is a Function "function-onw": both names must be the same'
+    )
     line = explain(step, manifests, runtimes={"function-own": "local"})
     assert line.startswith(f"function-own {HERE}")
+
+
+def test_two_functions_of_one_name_are_no_hint() -> None:
+    manifests = [function(IMAGE, name="function-onw"), function(READY_IMAGE, name="function-onw")]
+    assert find_problem(calls("function-own"), manifests).hint is None
 
 
 def test_function_under_another_name_is_no_function_of_the_step() -> None:
     """Crossplane compares names letter by letter, whatever the package is."""
     problem = find_problem(calls(f"crossplane-contrib-{READY}"), [function(READY_IMAGE, READY)])
     assert "no Function is named" in problem.message
-    assert problem.hint == f'did you mean "{READY}"?'
+    assert problem.hint == f'there is a Function "{READY}": both names must be the same'
 
 
 @pytest.mark.usefixtures("commands")
 def test_function_that_cannot_run_has_the_possible_ways_in_its_hint() -> None:
-    manifests = [function(name="function-otter")]
+    manifests = [function(name="function-unlike")]
     problem = find_problem({}, manifests, runtimes={"function-othr": "skip"})
     assert 'nothing says how function "function-other" runs' in problem.message
     assert "no annotation says where it is served" in problem.notes
-    assert 'no Function is named "function-other", did you mean "function-otter"?' in problem.notes
+    assert 'no Function is named "function-other"' in problem.notes
     assert '--function names "function-othr"' in problem.notes
     assert problem.hint == (
         'functions.yaml needs a Function "function-other" with spec.package; '

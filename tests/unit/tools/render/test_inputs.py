@@ -136,6 +136,29 @@ def test_problem_of_a_composition_is_told() -> None:
     ]
 
 
+SECRET: Object = {"name": "a", "source": "Secret"}
+OBJECTS: Object = {"requirementName": "a", "apiVersion": "v1", "kind": "A"}
+FRAMES: dict[str, tuple[Object, str]] = {
+    "source": ({"credentials": [{"name": "a"}]}, "credentials[0].source: is required"),
+    "secret": ({"credentials": [{**SECRET, "secretref": {}}]}, "credentials[0].secretref: there"),
+    "credentials": ({"credential": []}, "credential: unknown field"),
+    "requirements": ({"requirement": {}}, "requirement: unknown field"),
+    "resources": ({"requirements": {"resources": []}}, "requirements.resources: unknown field"),
+    "selector": (
+        {"requirements": {"requiredResources": [{**OBJECTS, "name": "a", "matchLabels": {}}]}},
+        "requirements.requiredResources[0]: needs exactly one of name and matchLabels",
+    ),
+}
+
+
+@pytest.mark.parametrize(("step", "message"), FRAMES.values(), ids=FRAMES)
+def test_mistake_beside_the_input_of_a_step_is_told(step: Object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        steps.parse(composition(step))
+    (problem,) = caught.value.diagnostics
+    assert problem.message.startswith(f"spec.pipeline[0].{message}")
+
+
 def test_composition_must_be_one_that_the_xr_selects() -> None:
     selector: Object = {"compositionSelector": {"matchLabels": {"tier": "gold"}}}
     xr: Object = {**CLUSTER_XR, "spec": {"crossplane": selector}}

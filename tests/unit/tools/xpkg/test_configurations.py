@@ -16,6 +16,11 @@ apiVersion: meta.pkg.crossplane.io/v1
 kind: Configuration
 metadata: {name: apps}
 """
+DEPENDENCY = """\
+spec:
+  dependsOn:
+  - {apiVersion: pkg.crossplane.io/v1, kind: Function, package: r.io/function-a, version: ">=v1"}
+"""
 COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
@@ -91,6 +96,26 @@ MISTAKES = {
         {"more.yaml": COMPOSITION.replace("Composition", "EnvironmentConfig")},
         r"(?s)one Configuration.*leave the file out: --ignore PATTERN",
     ),
+    "type": (
+        {"crossplane.yaml": META.replace("Configuration", "Config")},
+        r"crossplane\.yaml:1: .*0 objects",
+    ),
+    "no-name": ({"crossplane.yaml": META.replace("name:", "nme:")}, "metadata.nme: there is no"),
+    **{
+        word: ({"crossplane.yaml": f"{META}spec: {{{word}}}\n"}, rf"crossplane\.yaml:4.*{word[:9]}")
+        for word in ("dependson: []", "crossPlane: {}")
+    },
+    **{
+        word: ({"crossplane.yaml": META + DEPENDENCY.replace(old, word)}, message)
+        for old, word, message in (
+            (">=v1", "latest", r'dependsOn\[0\].version: "latest" is no constraint'),
+            ('">=v1"', "1", "version: must be a string"),
+            ("version", "versions", "versions: unknown field"),
+            ("Function", "Functions", r'kind: must be one of.*"Functions"'),
+            ("kind: Function, ", "", "kind: is required"),
+            ("package", "packge", "packge: unknown field"),
+        )
+    },
     "packages": ({"apis/crossplane.yaml": META}, r"(?s)instead of one.*/apis/crossplane\.yaml"),
 }
 
@@ -135,7 +160,9 @@ def test_functions_that_no_dependency_installs_are_named(project: Path, run: Run
     step = "  - {step: s, functionRef: {name: %s}}\n"
     steps = step % "team-function-a" + step % "function-b"
     (project / "composition.yaml").write_text(f"{COMPOSITION}spec:\n  pipeline:\n{steps}")
-    package = "  - {kind: Function, package: registry.example.org/team/function-%s}\n"
+    package = (
+        "  - {apiVersion: v1, kind: Function, package: registry.example.org/team/function-%s}\n"
+    )
     dependencies = package % "a" + package % "b"
     (project / "crossplane.yaml").write_text(f"{META}spec:\n  dependsOn:\n{dependencies}")
     text = run("package", "build", "--package-root", project, "-o", project / "x.xpkg").err
