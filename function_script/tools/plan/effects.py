@@ -217,8 +217,7 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
     # Crossplane applies stringData, which the object has in its data alone.
-    texts = manifests.object_at(live, "data")
-    stored = {"stringData": texts, **live}
+    stored = {"stringData": manifests.object_at(live, "data"), **live}
     desired = manifests.copy(_with_data(before, _encode_texts(before)))
     managed_fields.remove_crossplane_metadata(desired)
     applied = managed_fields.applied_configuration(stored)

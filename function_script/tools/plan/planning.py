@@ -21,14 +21,7 @@ from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides, xr_plans
 from function_script.tools.plan.changes import Change, Reconcile
-from function_script.tools.plan.dump import (
-    Dump,
-    UnknownError,
-    find_credentials,
-    is_masked,
-    references_of,
-    referred_key,
-)
+from function_script.tools.plan.dump import Dump, UnknownError, find_credentials, is_masked
 from function_script.tools.plan.sides import Files
 from function_script.tools.plan.xr_plans import XrPlan
 from function_script.tools.render import RenderInputs, steps
@@ -108,8 +101,8 @@ class Planner:
         if any(not each.is_file() and not each.is_dir() for each in inputs):
             # A pipe can be read once.
             return 1
-        cpus = capacity.heavy_slots()
-        return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
+        most = min(capacity.heavy_slots(), _MAX_PROCESSES)
+        return max(1, min(most, len(self._owners) // _MIN_XRS))
 
     def relate(self, plans: Sequence[XrPlan]) -> Iterator[XrPlan]:
         """Yield all plans in their order; what other XRs change makes some unknown.
@@ -301,7 +294,7 @@ class Planner:
 
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.key
-        self._check_references(xr)
+        self._dump.check_references(xr, self._catalog)
         observed = self._dump.find_observed(xr)
         new_inputs = self._make_inputs(new_xr, new, observed.values())
         old_xrd = self._old_xrds.get(key[:2])
@@ -362,15 +355,6 @@ class Planner:
             drift=[*following.find_drift(is_hidden=is_hidden)],
             requires=_list_required((old, before[-1]), (new, after[-1])),
         )
-
-    def _check_references(self, xr: Object) -> None:
-        """Raise UnknownError for an object of a namespace to which the XR refers without one."""
-        for reference in () if manifests.namespace(xr) else references_of(xr):
-            type_, key = objects.api_version_and_kind(reference), referred_key(reference, "")
-            # To look into the dump takes the longest.
-            is_readable = key[2] or self._catalog.is_cluster_scoped(type_) or self._dump.get(key)
-            if not is_readable and self._catalog.find(*type_) is not None:
-                raise UnknownError(f"Crossplane cannot read its {type_[1]}, which has no namespace")
 
     def _make_inputs(self, xr: Object, side: Side, observed: Iterable[Object] = ()) -> RenderInputs:
         xrd, cluster = self._xrds.get(manifests.key_of(xr)[:2]), self._dump
