@@ -165,7 +165,6 @@ class Dump:
         """Raise UnknownError for an object of a namespace to which an XR refers without one."""
         for reference in () if manifests.namespace(xr) else references_of(xr):
             type_, key = objects.api_version_and_kind(reference), referred_key(reference, "")
-            # To look for the object takes the longest.
             is_readable = key[2] or catalog.is_cluster_scoped(type_) or self.get(key)
             if not is_readable and catalog.find(*type_) is not None:
                 raise UnknownError(f"Crossplane cannot read its {type_[1]}, which has no namespace")
