@@ -159,8 +159,7 @@ class Planner:
         for number, key in enumerate(sorted(keys, key=lambda key: (len(above[key]), key))):
             if report is not None:
                 report(number / len(keys))
-            plan = self._plan_xr(key)
-            if plan is None:
+            if (plan := self._plan_xr(key)) is None:
                 continue
             if plan.verdict == "unknown":
                 self._unknown.add(key)
@@ -377,12 +376,13 @@ class Planner:
         # The API server takes what it has under the schema that it has.
         if inputs.xr is old.xr and not is_changed:
             return ""
-        verdict, own = (xr_validation.validate(each, inputs.xrd) for each in (inputs.xr, old.xr))
+        verdict = xr_validation.validate(inputs.xr, inputs.xrd)
         for error in verdict.errors:
-            # Crossplane writes into the spec: it cannot without a field that is required there.
             path = objects.read_path(error.field)
-            is_absent = not path[2:] and objects.find_path(inputs.xr, path) is None
-            if is_absent or error not in own.errors:
+            # What is absent is judged with what is above it, and Crossplane writes into the spec.
+            path = path if objects.find_path(inputs.xr, path) is not None else path[:-1]
+            values = [objects.find_path(each, path) for each in (old.xr, inputs.xr)]
+            if not path[1:] or values[0] != values[1]:
                 return self._explain(error.message, inputs)
         former = xr_validation.validate(old.xr, old.xrd).warnings
         losses = (each for each in verdict.warnings if each not in former)

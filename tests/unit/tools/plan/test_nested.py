@@ -57,6 +57,16 @@ def test_inner_xr_may_get_another_composition(plan: Plan, place: str) -> None:
     assert f"  --> {file}" in text
 
 
+def test_inner_xr_keeps_a_value_that_its_xrd_refuses(plan: Plan) -> None:
+    """Kubernetes refuses those alone that are written."""
+    xrd = json.loads(json.dumps(XRD).replace('"region": {', '"region": {"maxLength": 1, '))
+    plan.write("outer.yaml", OUTER, OUTER.replace("count: 2", "count: 1"))
+    outer, inner = plan.find_rows(*nested(), xrd)
+    assert (outer["verdict"], inner["verdict"]) == ("planned", "planned")
+    plan.write("outer.yaml", OUTER, OUTER.replace("region: eu", "region: us"))
+    assert plan.find_rows(*nested(), xrd)[1]["verdict"] == "invalid"
+
+
 def test_inner_xr_that_is_paused_from_now_on_stays(plan: Plan) -> None:
     """Crossplane does nothing for it then, and destroys nothing."""
     name = "            script.fn.crossplane.io/composition-resource-name: inner\n"
