@@ -109,7 +109,7 @@ class Reconcile:
                 refusals += _find_refusals(after, orphan, self.after.result.xr, self.catalog)
             else:
                 effect = effects.apply(live, before, after, self.catalog, repeats=repeats)
-                remaining[name] = effect.manifest
+                remaining[name] = live if live and effect.refusals else effect.manifest
                 changes += _locate(self.after.positions, name, after, effect.changes)
                 refusals += effect.refusals
         changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
