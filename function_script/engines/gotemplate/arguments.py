@@ -73,10 +73,6 @@ def _find_problem(
         hint = f"write {reordered}" if reordered is not None else f"write {signature.usage}"
         if wrong.type == "string" and wrong.parameter.name == "request":
             hint = f"write {function.name} {text}"
-        elif wrong.type == "string" and wrong.parameter.name == "resource":
-            hint = f"write {function.name} (getComposedResource {text})"
-        elif wrong.type == "integer" and wrong.parameter.types == ("string",) and not reordered:
-            hint = f'write "{text}"' if isinstance(argument, nodes.Number) else hint
         message = f"cannot call {function.name}: {wrong.problem}"
         return Finding(argument.position, len(text.partition("\n")[0]), message, hint)
     problem = explain_names(signature, len(arguments), ())
@@ -232,19 +228,3 @@ def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: pars
         parameter.takes(type_of(argument, grammar))
         for parameter, argument in zip(parameters, arguments, strict=True)
     )
-
-
-# Calls of templates
-
-
-def find_call_without_dot(node: nodes.SyntaxNode | None) -> tuple[str, str] | None:
-    """Return the keyword and the name of a call that gives a template nothing; else None."""
-    match node:
-        case nodes.Template(name=name, pipe=None):
-            return "template", name
-        case nodes.Command(
-            words=(nodes.Identifier(name="include"), nodes.String(value=name), nodes.Nil())
-        ):
-            return "include", name
-        case _:
-            return None

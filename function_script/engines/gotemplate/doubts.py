@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import corrections, registry
-from function_script.engines.gotemplate.arguments import find_call_without_dot
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
@@ -70,13 +69,11 @@ def _find_in_nodes(
     trees: parser.Trees, source: Source, grammar: parser.Grammar
 ) -> Iterator[Finding]:
     for part in nodes.walk_trees(trees):
-        call = find_call_without_dot(part)
-        if call is not None and _reads_dot(trees.get(call[1], ())):
-            keyword, name = call
-            message = f'the template "{name}" reads its dot, and is given nothing'
-            hint = f'write {{{{ {keyword} "{name}" . }}}}'
-            yield Finding(part.position, len(keyword), message, hint)
         match part:
+            case nodes.Template(name=name, pipe=None) if _reads_dot(trees.get(name, ())):
+                message = f'the template "{name}" reads its dot, and is given nothing'
+                hint = f'write {{{{ template "{name}" . }}}}'
+                yield Finding(part.position, len("template"), message, hint)
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
                 last.function in _OF_TEXT
             ):
@@ -91,9 +88,6 @@ def _find_in_nodes(
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
                 yield from _find_constant_conditions(part)
-            case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
-                message = f"{text} is the number {code}, not a text"
-                yield Finding(position, len(text), message, f'write "{text[1:-1]}"')
 
 
 def find_printed(trees: parser.Trees, source: Source) -> Iterator[Finding]:
