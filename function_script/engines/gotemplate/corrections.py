@@ -275,7 +275,7 @@ class _Expression:
         if is_argument:
             value = _Term(value.argument)
         while self._accept("|"):
-            name = self._function_name(self._take())
+            name = self._find_function(self._take())
             arguments: list[_Term] = []
             if not self.token.has_gap and self._accept("("):
                 arguments = self._arguments()
@@ -340,15 +340,16 @@ class _Expression:
 
     def _application(self, most: int | None = None) -> _Term:
         """Read ``function argument …``, or a single operand; ``most`` is a number of arguments."""
-        token = self.token
         if self._accept("!"):
             return self._call("not", self._application())
-        if not self._is_function(token) or self._is_called():
+        token = self.token
+        name = self._find_function(token)
+        if not name or self._is_called():
             value = self._operand()
             if self._begins_operand() and self.token.text not in COMPARISONS:
                 raise _UnreadableError
             return value
-        name = self._function_name(self._take())
+        self._take()
         arguments = self._pairs() if name == "dict" else []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
@@ -365,7 +366,7 @@ class _Expression:
         values: list[_Term] = []
         read = self._operation if end else self._argument
         while not self._accept(end) if end else self._begins_operand():
-            is_word = self.token.kind == "word" and (end or not self._is_function(self.token))
+            is_word = self.token.kind == "word" and (end or not self._find_function(self.token))
             values.append(_text(self._take().text) if is_word else read())
             self._accept(":", "=", "=>")
             values.append(read())
@@ -374,17 +375,18 @@ class _Expression:
 
     def _argument(self) -> _Term:
         """Read an argument; a function that takes arguments takes all that follow."""
-        token = self.token
-        if not self._is_function(token) or self._is_called():
+        name = self._find_function(self.token)
+        if not name or self._is_called():
             return self._operand()
-        name = self._function_name(token)
         function = self._functions[name]
         most = None if function.variadic else len(function.parameter_types)
         return self._application(most=2 if name in COMPARISONS else most)
 
     def _call(self, name: str, *arguments: _Term, is_piped: bool = False) -> _Term:
-        """Return a call; raises _UnreadableError for a wrong number of arguments."""
-        function = self._functions[name]
+        """Return a call; raises _UnreadableError for no function, and for wrong arguments."""
+        function = self._functions.get(name)
+        if function is None:
+            raise _UnreadableError
         types, count = function.parameter_types, len(arguments) + is_piped
         if count < len(types) - function.variadic or (count > len(types) and not function.variadic):
             raise _UnreadableError
@@ -402,21 +404,15 @@ class _Expression:
         text = " ".join([name, *(argument.argument for argument in arguments)])
         return _Term(text, type_, is_call=bool(arguments))
 
-    def _is_function(self, token: _Token) -> bool:
-        """Report whether a token is a function, perhaps under another language's name."""
+    def _find_function(self, token: _Token) -> str:
+        """Return Go's name of a function, perhaps under another language's name; "" for others."""
         name = find_go_name(token.text)
-        return token.kind == "word" and name in self._functions
+        return name if token.kind == "word" and name in self._functions else ""
 
     def _is_called(self) -> bool:
         """Report whether the next token is a name with a parenthesis right behind it."""
         following = (*self._tokens[self._position + 1 :], _END_TOKEN)[0]
         return following.text == "(" and not following.has_gap
-
-    def _function_name(self, token: _Token) -> str:
-        """Return Go's name of a function; raises _UnreadableError."""
-        if not self._is_function(token):
-            raise _UnreadableError
-        return find_go_name(token.text)
 
     def _begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -506,21 +502,20 @@ class _Expression:
 
     def _word(self, token: _Token) -> _Term:
         """Read a name: a constant, a function, a variable, or a part of the request."""
-        text, following = token.text, self.token
+        text, following, name = token.text, self.token, self._find_function(token)
         if text == "nil":
             return _Term(text)
         if text.lower() in {"true", "false"}:
             return _Term(text.lower(), "boolean")
         if not following.has_gap and self._accept("("):
-            name = self._function_name(token)
             arguments = self._arguments()
             if name in _VALUE_LAST:
                 arguments = _put_last(arguments)
             return self._call("splitList" if name == "split" else name, *arguments)
         if f"${text}" in self._variables:
             return _Term(f"${text}")
-        if self._is_function(token):
-            return self._call(self._function_name(token))
+        if name:
+            return self._call(name)
         if following.kind == "field" and not following.has_gap and self._root is not None:
             if text in REQUEST:
                 return _Term(f"{self._root}.{text}")
@@ -648,6 +643,4 @@ _NAMED: Final = re.compile(
     r"(define|block|template|include)\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))"
 )
 _FIELD_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
-_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)(?:\.(\w+)|\[([^]\d=][^]=]*)\])\s*=(?![=~>])")
-_OTHER_ASSIGNMENT: Final = re.compile(rf"(?:{_QUOTED}|\[\w*\]|[^()\[\]{{}}\"'`=!<>:|])*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

@@ -170,6 +170,7 @@ _UNEXPECTED: Final = {
     ("{", ""): "a value in an action has no braces of its own",
     ("/", "command"): _COMMENT,
     ("# ", ""): _COMMENT,
+    ("=", "operand"): "eq A B compares two values; a variable is set with $NAME := VALUE",
     ("??", ""): _MAY_BE_MISSING,
     ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",

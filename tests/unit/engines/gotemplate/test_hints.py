@@ -27,6 +27,7 @@ CASES = (
     ('{{ "a\\d" }}', "two backslashes"),
     ("{{ /* a }}", "a comment is"),
     ("{{ $.a # b }}", "a comment is"),
+    ("{{ if .a = 1 }}{{ end }}", "eq A B compares"),
     ("{{ 'a }}", "a text is in double quotes"),
     ("{{ if {{ .a }} }}b{{ end }}", "no braces of its own"),
     ("{{ range {{ .a }} }}b{{ end }}", "no braces of its own"),
