@@ -178,10 +178,6 @@ class _Action:
             return self._loop(body[match.end() :].strip().removesuffix(":"))
         if match := _NAMED.match(body):
             return self._wrap(self._named_template(match, body[match.end() :].strip())), ""
-        if match := _FIELD_ASSIGNMENT.match(body):
-            value = self._expression(body[match.end() :])
-            value = f"({value})" if " " in value else value
-            return self._wrap(f'$_ := set {match[1] or "."} "{match[2]}" {value}'), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
             is_declaration = name not in find_variables(self._before) or (
@@ -642,5 +638,5 @@ _LOOP_WITHOUT_SIGN: Final = re.compile(r"\$(\w+)\s*,\s*\$(\w+)\s+(?=[$.(])")
 _NAMED: Final = re.compile(
     r"(define|block|template|include)\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))"
 )
-_FIELD_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
+_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

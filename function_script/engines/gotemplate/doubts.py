@@ -17,8 +17,6 @@ from function_script.texts.source import Source
 _OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
 _REPLACING: Final = frozenset({"regexReplaceAll", "regexReplaceAllLiteral"})
 _EFFECTS: Final = registry.MUTATING | {"fail"}
-# Functions that only make sense for the text that a template writes.
-_OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
 # Messages and hints for functions whose results Go prints where nobody stores them.
 _PRINTED_BY_MISTAKE: Final = {
     **dict.fromkeys(
@@ -31,10 +29,10 @@ _PRINTED_BY_MISTAKE: Final = {
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
-def find(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> list[Finding]:
+def find(trees: parser.Trees, source: Source) -> list[Finding]:
     """Return the doubtful parts of a text that compiles."""
     doubts = [
-        *_find_in_nodes(trees, source, grammar),
+        *_find_in_nodes(trees),
         *find_printed(trees, source),
         *(doubt for root in trees.values() for doubt in _find_unread_variables(root)),
     ]
@@ -65,25 +63,13 @@ def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
             yield Finding(variable.position, len(name), message, hint)
 
 
-def _find_in_nodes(
-    trees: parser.Trees, source: Source, grammar: parser.Grammar
-) -> Iterator[Finding]:
+def _find_in_nodes(trees: parser.Trees) -> Iterator[Finding]:
     for part in nodes.walk_trees(trees):
         match part:
             case nodes.Template(name=name, pipe=None) if _reads_dot(trees.get(name, ())):
                 message = f'the template "{name}" reads its dot, and is given nothing'
                 hint = f'write {{{{ template "{name}" . }}}}'
                 yield Finding(part.position, len("template"), message, hint)
-            case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
-                last.function in _OF_TEXT
-            ):
-                name = last.function
-                correction = corrections.correct(source.text, last.position, grammar)
-                if correction is not None:
-                    message = (
-                        f"{name} changes what the template is given, not the text that it writes"
-                    )
-                    yield Finding(last.position, len(name), message, correction.hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
@@ -158,10 +144,6 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
                 message,
                 "each verb takes one value",
             )
-        case (nodes.Identifier(name="default"), *_) if count > len(("fallback", "value")):
-            message = f"default has {count} arguments, and reads the first two"
-            hint = "write one default and one value: default DEFAULT VALUE"
-            yield Finding(command.position, len("default"), message, hint)
         case (nodes.Identifier(name="dict"), *_) if count % 2:
             message = f"dict has {count} arguments: the last key has no value"
             hint = "write pairs of key and value: dict KEY VALUE KEY VALUE"

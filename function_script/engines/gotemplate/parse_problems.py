@@ -160,6 +160,7 @@ _MAY_BE_MISSING: Final = (
     "a value that may be missing: use default or dig, or test it with if or with"
 )
 _MAX_KEYWORD: Final = 5
+_SIGN: Final = "eq A B compares, $NAME := VALUE sets a variable, and $_ := set MAP KEY VALUE a key"
 # An unexpected token, or any, and what the parser was reading, where it matters.
 _UNEXPECTED: Final = {
     ("range", "range"): "range goes over a list, a map, or N numbers: until N",
@@ -170,7 +171,8 @@ _UNEXPECTED: Final = {
     ("{", ""): "a value in an action has no braces of its own",
     ("/", "command"): _COMMENT,
     ("# ", ""): _COMMENT,
-    ("=", "operand"): "eq A B compares two values; a variable is set with $NAME := VALUE",
+    ("=", "operand"): _SIGN,
+    ("=", "command"): _SIGN,
     ("??", ""): _MAY_BE_MISSING,
     ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",

@@ -49,7 +49,6 @@ CORRECTIONS = [
     ("{{-.x}}", "{{- .x }}"),
     ("{{ .x-}}", "{{ .x -}}"),
     ('{{- if .x == "a" -}}a{{ end }}', '{{- if eq .x "a" -}}'),
-    ("{{ .m.k = .v }}", '{{ $_ := set .m "k" .v }}'),
     ('{{ if startswith .x "a" }}x{{ end }}', '{{ if hasPrefix "a" .x }}'),
     ("{{ substr(.x, 0, 5) }}", "{{ substr 0 5 .x }}"),
     ("{{ range .xs }}{{ spec.size }}{{ end }}", "{{ $.observed.composite.resource.spec.size }}"),
