@@ -392,7 +392,8 @@ class _Expression:
         ):
             # A condition has fields: nobody knows which one is meant.
             raise _UnreadableError
-        if "string" in types and any(each.type == "list" for each in arguments):
+        if function.variadic and any(each.type == "list" for each in arguments):
+            # Its items may be meant as arguments.
             raise _UnreadableError
         type_ = {"bool": "boolean", "string": "text"}.get(function.returns, "")
         if name in {"and", "or"} and {argument.type for argument in arguments} == {"boolean"}:
@@ -457,8 +458,8 @@ class _Expression:
 
     def _index(self, value: _Term, key: _Term) -> _Term:
         """Return ``index value key``."""
-        if re.search(r"\bsplit\s", self._before + value.text):
-            # It makes a map, whose keys are _0 and _1.
+        # `split` makes a map, whose keys are _0 and _1. No list has an item before the first.
+        if re.search(r"\bsplit\s", self._before + value.text) or key.text.startswith("-"):
             raise _UnreadableError
         return self._call("index", value, key)
 

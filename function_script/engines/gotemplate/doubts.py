@@ -74,6 +74,9 @@ def _find_in_nodes(trees: parser.Trees) -> Iterator[Finding]:
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
                 yield from _find_constant_conditions(part)
+            case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
+                message = f"{text} is the number {code}, not a text"
+                yield Finding(position, len(text), message, f'write "{text[1:-1]}"')
 
 
 def find_printed(trees: parser.Trees, source: Source) -> Iterator[Finding]:

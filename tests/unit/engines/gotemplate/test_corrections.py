@@ -69,6 +69,8 @@ UNCLEAR = [
     "{{ .a ? .b : .c }}",
     '{{ (split "-" .a)[0] }}',
     '{{ pick .a ["b"] }}',
+    '{{ without .a ["b"] }}',
+    "{{ .a[-1] }}",
     '{{ if eq .a == "b" }}x{{ end }}',
     '{{ print "a" $.b + 1 }}',
     "{{ until .a + 1 }}",

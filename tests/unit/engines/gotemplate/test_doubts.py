@@ -17,6 +17,7 @@ DOUBTFUL = [
     ('{{ .x | regexReplaceAll "a" "b" }}', 9, 'regexReplaceAll works on the constant "b"'),
     ('{{ join .xs "," }}', 4, 'join works on the constant ","'),
     ('{{ if and (eq .a "x") (eq .a "y") }}{{ end }}', 7, "this is never true"),
+    ("{{ eq .a 'x' }}", 10, "'x' is the number 120"),
 ]
 CLEAR = [
     '{{ $x := "" }}{{ range .a }}{{ $x = . }}{{ end }}{{ $x }}',
