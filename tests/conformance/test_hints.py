@@ -60,7 +60,7 @@ COMMANDS = {
     ("tools/check/rules.py", "--program-root"): ("check",),
     ("tools/check/rules.py", "--seed-file"): ("serve",),
     ("tools/check/runs.py", "--run-functions"): ("check",),
-    ("tools/check/runs.py", "--variant"): ("check",),
+    ("tools/check/xr_runs.py", "--variant"): ("check",),
     ("tools/compare/report.py", "--with"): ("compare",),
     ("tools/manual.py", "--capture-dir"): ("serve",),
     ("tools/plan/planning.py", "--before"): ("plan",),

@@ -8,7 +8,7 @@ from pathlib import Path
 from function_script.texts.errors import FatalError
 from function_script.tools import xr_validation
 from function_script.tools.cases import fake_cluster, loader, model, parser
-from function_script.tools.check.runs import Reconciles, Run, Subject
+from function_script.tools.check.xr_runs import Reconciles, Run, Subject
 from function_script.tools.project import SUFFIXES
 
 

@@ -297,7 +297,7 @@ class _Checker:
     ) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
-        from function_script.tools.check import runs  # noqa: PLC0415 - as above
+        from function_script.tools.check import runs, xr_runs  # noqa: PLC0415 - as above
 
         is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
         if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
@@ -307,7 +307,7 @@ class _Checker:
             xr_validation.find_mistakes(xrd or {})
         ):
             return
-        subject = runs.Subject(
+        subject = xr_runs.Subject(
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
             xrd=xrd,

@@ -23,7 +23,7 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool, manifests, step_inputs, xrds
 from function_script.tools.author_positions import file_of
 from function_script.tools.cases import loader, model, parser
-from function_script.tools.check import runs, searching
+from function_script.tools.check import searching, xr_runs
 from function_script.tools.check.definitions import Definitions
 from function_script.tools.compare.differences import Named
 from function_script.tools.compare.sides import (
@@ -271,7 +271,7 @@ class _Subject:
                     # It may get this Composition.
                     row.uncompared[Diagnostic(message=f"{label} has no compositionRef yet")] += 1
 
-    def _plan(self) -> Iterator[runs.Reconciles]:
+    def _plan(self) -> Iterator[xr_runs.Reconciles]:
         programs = local_pool.programs_beside(file_of(self._document))
         limits = Limits().with_root(programs and programs.resolve())
         inputs = []
@@ -279,7 +279,7 @@ class _Subject:
             # The comparison reports an input that cannot be parsed.
             with suppress(FatalError):
                 inputs.append((each, step_inputs.parse(each, limits)))
-        subject = runs.Subject(
+        subject = xr_runs.Subject(
             document=self._document,
             inputs=inputs,
             xrd=self._xrd,
@@ -287,7 +287,7 @@ class _Subject:
             project=self._options.project,
             max_examples=None,
         )
-        return runs.plan(subject, self._options.variants)
+        return xr_runs.plan(subject, self._options.variants)
 
     def _run_live(self, sides: Versions, dump: Dump, xr: Object, comparison: Comparison) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""

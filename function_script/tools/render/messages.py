@@ -4,10 +4,11 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Final, cast
 
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.struct_pb2 import Struct
 
 from function_script import wire
@@ -22,6 +23,8 @@ with suppress(ImportError):
 
     _message.SetAllowOversizeProtos(True)  # noqa: FBT003 - it has no name
 
+# An object with 200 others inside one another has 600. Protobuf has no stack for some 50,000.
+_MAX_MESSAGES: Final = 1_000
 # The lifetime of a response that names none, in the SDKs of functions.
 _TTL_SECONDS: Final = 60
 
@@ -55,9 +58,35 @@ def write_struct(
 
 
 def read_struct(struct: Struct) -> Object:
-    """Return the plain value; integral numbers are ints."""
-    # Protobuf has the keys in another order in each process.
-    return wire.decode_struct(struct.SerializeToString(deterministic=True))
+    """Return the plain value; integral numbers are ints. Raises InputError for a deep one."""
+    try:
+        # Protobuf has the keys in another order in each process.
+        return wire.decode_struct(struct.SerializeToString(deterministic=True))
+    except wire.WireError as error:
+        raise InputError.of(f"cannot read an object of a function: {error}") from error
+
+
+def is_too_deep(response: bytes) -> bool:
+    """Report whether messages are so deep inside one another that parsing ends the process."""
+    whole, descriptor = wire.Part(response, 0, len(response)), fnv1.RunFunctionResponse.DESCRIPTOR
+    parts = [(whole, cast("Descriptor", descriptor))]
+    for remaining in range(_MAX_MESSAGES, 0, -1):
+        # Each message takes two bytes at least.
+        parts = [inner for each in parts for inner in _list_inner(*each, 2 * remaining)]
+    return bool(parts)
+
+
+def _list_inner(
+    part: wire.Part, descriptor: Descriptor, size: int
+) -> Iterator[tuple[wire.Part, Descriptor]]:
+    """Yield the messages in a message that have ``size`` bytes or more, each with its type."""
+    with suppress(wire.WireError):
+        fields = part.fields()
+        while fields.next():
+            if fields.end - fields.start >= size:
+                field = descriptor.fields_by_number.get(fields.number)
+                if field is not None and field.message_type is not None:
+                    yield fields.part(), field.message_type
 
 
 def state(composed: Mapping[str, Object]) -> fnv1.State:

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from typing import Final, TypeAlias
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import ProgramError
+from function_script.tools.render import messages
 from function_script.tools.render.requirements import StepCall
 
 Channel: TypeAlias = grpc.Channel
@@ -124,14 +126,14 @@ def send_request(
     version: str = "v1",
 ) -> fnv1.RunFunctionResponse:
     """Send a request and return the response. Raises CallError."""
-    method: grpc.UnaryUnaryMultiCallable[fnv1.RunFunctionRequest, fnv1.RunFunctionResponse]
+    method: grpc.UnaryUnaryMultiCallable[fnv1.RunFunctionRequest, bytes]
     method = channel.unary_unary(
         f"/apiextensions.fn.proto.{version}.FunctionRunnerService/RunFunction",
         request_serializer=fnv1.RunFunctionRequest.SerializeToString,
-        response_deserializer=fnv1.RunFunctionResponse.FromString,
+        response_deserializer=bytes,
     )
     try:
-        return method(request, timeout=timeout_seconds)
+        data = method(request, timeout=timeout_seconds)
     except grpc.RpcError as error:
         code = error.code()
         if code is grpc.StatusCode.UNIMPLEMENTED and version == "v1":
@@ -139,3 +141,9 @@ def send_request(
             return send_request(channel, request, timeout_seconds, "v1beta1")
         is_late = code is grpc.StatusCode.DEADLINE_EXCEEDED
         raise CallError(f"answered {code.name}: {error.details()}", is_late=is_late) from error
+    if messages.is_too_deep(data):
+        raise CallError("answered a message that is nested too deeply", is_late=False)
+    try:
+        return fnv1.RunFunctionResponse.FromString(data)
+    except DecodeError as error:
+        raise CallError(f"answered what is no response: {error}", is_late=False) from error

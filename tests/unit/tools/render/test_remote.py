@@ -4,12 +4,13 @@ import time
 
 import grpc
 import pytest
+from google.protobuf.struct_pb2 import Struct, Value
 from support.function_servers import serving
 from support.timing import PATIENCE_SECONDS
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.texts.errors import ProgramError
-from function_script.tools.render import remote
+from function_script.texts.errors import InputError, ProgramError
+from function_script.tools.render import messages, remote
 from function_script.tools.render.renderer import Options
 from function_script.tools.render.requirements import StepCall
 from function_script.tools.render.runtimes.address import Remote
@@ -36,6 +37,20 @@ def test_status_of_a_function_is_an_error_with_its_text() -> None:
     with serving(refuse) as address, pytest.raises(ProgramError) as caught:
         call(address)
     assert "answered RESOURCE_EXHAUSTED: no room" in caught.value.diagnostics[0].message
+
+
+def test_objects_that_are_too_deep_are_an_error() -> None:
+    """Parsed, a deeper one ends the process."""
+    depth = 400
+    struct = Struct()
+    for _ in range(depth):
+        struct = Struct(fields={"a": Value(struct_value=struct)})
+    deep = pb.RunFunctionResponse(context=struct)
+    with serving(lambda *_: deep) as address, pytest.raises(ProgramError) as caught:
+        call(address)
+    assert "answered a message that is nested too deeply" in caught.value.diagnostics[0].message
+    with pytest.raises(InputError, match="more than 200 objects"):
+        messages.read_struct(deep.context)
 
 
 def test_call_does_not_wait_until_its_channel_is_closed() -> None:
