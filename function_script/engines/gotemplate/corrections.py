@@ -466,36 +466,28 @@ class _Expression:
     def _primary(self) -> _Term:
         """Read an operand without anything behind it."""
         token = self._take()
-        match token.kind:
-            case "string":
-                return _Term(token.text, "text")
-            case "quoted":
-                body = token.text[1:-1].replace("\\'", "'").replace('"', '\\"')
-                return _Term(f'"{body}"', "text")
-            case "number":
-                return _Term(token.text, "number")
-            case "variable" | "field":
-                return _Term(token.text)
-            case "word":
-                return self._word(token)
-            case _:
-                return self._bracket(token)
-
-    def _bracket(self, token: _Token) -> _Term:
-        """Read a parenthesis, a list, a dict or a dot."""
-        match token.text:
-            case "(":
+        match token:
+            case _Token("string", text):
+                value = _Term(text, "text")
+            case _Token("quoted", text):
+                body = text[1:-1].replace("\\'", "'").replace('"', '\\"')
+                value = _Term(f'"{body}"', "text")
+            case _Token("number", text):
+                value = _Term(text, "number")
+            case _Token("variable" | "field", text) | _Token("operator", "." as text):
+                value = _Term(text)
+            case _Token("word"):
+                value = self._word(token)
+            case _Token("operator", "("):
                 value = self.pipeline()
                 self._expect(")")
-                return value
-            case "[":
-                return self._call("list", *self._arguments("]"))._replace(type="list")
-            case "{":
-                return self._call("dict", *self._pairs("}"))
-            case ".":
-                return _Term(".")
+            case _Token("operator", "["):
+                value = self._call("list", *self._arguments("]"))._replace(type="list")
+            case _Token("operator", "{"):
+                value = self._call("dict", *self._pairs("}"))
             case _:
                 raise _UnreadableError
+        return value
 
     def _word(self, token: _Token) -> _Term:
         """Read a name: a constant, a function, a variable, or a part of the request."""
