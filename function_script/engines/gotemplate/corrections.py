@@ -631,5 +631,4 @@ _LOOP_WITHOUT_SIGN: Final = re.compile(r"\$(\w+)\s*,\s*\$(\w+)\s+(?=[$.(])")
 _NAMED: Final = re.compile(
     r"(define|block|template|include)\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))"
 )
-_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

@@ -147,6 +147,10 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
                 message,
                 "each verb takes one value",
             )
+        case (nodes.Identifier(name="default"), *_) if count > len(("fallback", "value")):
+            message = f"default has {count} arguments, and reads the first two"
+            hint = "write one default and one value: default DEFAULT VALUE"
+            yield Finding(command.position, len("default"), message, hint)
         case (nodes.Identifier(name="dict"), *_) if count % 2:
             message = f"dict has {count} arguments: the last key has no value"
             hint = "write pairs of key and value: dict KEY VALUE KEY VALUE"

@@ -13,6 +13,7 @@ DOUBTFUL = [
     ("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}b{{ else }}{{ $x }}{{ end }}", 28, "$x is another"),
     ("{{ $x := 1 }}{{ $x := 2 }}{{ $x }}", 4, "$x is set and never read"),
     ('{{ "a" | default .x }}', 10, 'default gives "a" every time'),
+    ('{{ default "a" .x .y }}', 4, "default has 3 arguments"),
     ('{{ replace .x "a" "b" }}', 4, 'replace works on the constant "b"'),
     ('{{ .x | regexReplaceAll "a" "b" }}', 9, 'regexReplaceAll works on the constant "b"'),
     ('{{ join .xs "," }}', 4, 'join works on the constant ","'),

@@ -135,6 +135,7 @@ def test_end_of_an_unknown_block_is_no_mistake(template: str) -> None:
         '{{ fail "integer divide by zero" }}',
         # The function int makes 0 of it, without an error.
         "{{ repeat .params.text .params.text }}",
+        '{{ if .a =~ "b" }}{{ end }}',
         # The quote of the text is missing.
         "{{ print a.b/c }}",
         # As in `{{ rnge $i := … }}`, where the keyword must be mended.
