@@ -161,7 +161,7 @@ _MAY_BE_MISSING: Final = (
 )
 _MAX_KEYWORD: Final = 5
 _SIGN: Final = "eq A B compares, $NAME := VALUE sets a variable, and $_ := set MAP KEY VALUE a key"
-# An unexpected token, a pair of characters or any, and what the parser was reading, where it matters.
+# An unexpected token, a pair of characters or any, and what the parser was reading, if it matters.
 _UNEXPECTED: Final = {
     ("range", "range"): "range goes over a list, a map, or N numbers: until N",
     ("if", "operand"): "if is a block of its own: {{ if CONDITION }} … {{ end }}",
