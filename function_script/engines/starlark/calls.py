@@ -32,7 +32,6 @@ _METHODS: Final[dict[str, habits.Kind]] = {
     "dict": "object",
     "namespace": "json",
 }
-_SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = ("True", "False", "Unknown")
 _TARGETS: Final = ("Composite", "CompositeAndClaim")
 # A reason has fewer words than a message.
@@ -191,13 +190,9 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     if (node := words.get("type")) and node.value in conditions.RESERVED_CONDITIONS:
         message = f"condition: {node.value} is set by Crossplane, and cannot be set by a function"
         return Problem(node, message, f"choose another type; readiness is {owner}.ready(True)")
-    # A severity that comes first, as in other SDKs, is the name of the function here.
-    function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:
         # A text with blanks is a message in a wrong place.
         hint = usage if " " in str(node.value) else None
-        if function is not None and "reason" in words:
-            hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
     node = words.get("reason")
@@ -205,10 +200,8 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
         order = "first, the reason second" if name in _EVENTS else "behind the reason"
         written = getattr(words.get("message"), "value", "" if "message" in arguments else None)
         hint = f"the message comes {order}: {signature.usage}"
-        if function is not None:
-            hint = f"write {owner}.{function}({to_source(node)})"
         # Beside a message, the text is the reason.
-        elif " " not in text or (written is not None and not _PASCAL_CASE(written)):
+        if " " not in text or (written is not None and not _PASCAL_CASE(written)):
             hint = _advise_reason(text)
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
         return Problem(node, message, hint, is_word=True)

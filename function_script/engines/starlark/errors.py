@@ -42,6 +42,7 @@ _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
 _RUN: Final = "cannot run main"
+_GET_VALUE: Final = 'where it may be missing, use get(value, "a.b.c", default)'
 # Its names in Crossplane's SDK for Python.
 _OTHER_MAINS: Final = ("compose", "RunFunction")
 
@@ -209,7 +210,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
         if waiting and is_deferring:
             waiting = missing_values.FUNCTION_WAITS_NOW
         # A name that is near is what its author meant: no other advice is needed.
-        others = () if cause.is_final else (waiting, problem.hint)
+        others = () if cause.is_final else (waiting, problem.hint or _GET_VALUE)
         problem = replace(problem, hint="; ".join(filter(None, (cause.text, *others))))
     return ProgramError(problem)
 
@@ -319,14 +320,16 @@ def _notes(calls: Sequence[Frame]) -> tuple[str | Note, ...]:
 
 def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> LimitError | None:
     limit: LimitName | None = None
-    code = None
+    code, hint = None, None
     if failure.code == "time":
         limit, code = "time", Code("limit", "time")
         cause = f"it needs more CPU time than its limit of {limits.timeout_seconds:g} s"
         hint = "look for a loop that does not end, or runs over more than it must"
     elif failure.code == "calls":
         cause = f"calls are nested deeper than the limit of {MAX_CALLS}"
-        hint = "a function calls itself without end; for long lists use a loop"
+        # A function of ours follows a value that contains itself.
+        is_ours = failure.spot is not None and failure.spot.name == PRELUDE
+        hint = None if is_ours else "a function calls itself without end; for long lists use a loop"
     else:
         return None
     problem = _diagnostic(verb, failure, sources)

@@ -141,8 +141,6 @@ _ROWS: Final = tuple(
     _Row(code, re.compile(pattern, re.DOTALL), *(None if text == "-" else text for text in texts))
     for code, pattern, *texts in read_rows("starlark/errors")
 )
-GET_VALUE: Final = next(row.hint for row in _ROWS if row.code == "key")
-"""The hint for a lookup that may find nothing."""
 _OTHER: Final = _Row("", re.compile(""))
 
 

@@ -20,7 +20,7 @@ from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
 from function_script.engines.starlark.analysis.names import Bindings
 from function_script.engines.starlark.analysis.request_reads import trace
-from function_script.engines.starlark.interpreter import GET_VALUE, NONE, Failure, Finding
+from function_script.engines.starlark.interpreter import NONE, Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.request import objects, quantities
 from function_script.request.program import Program
@@ -30,10 +30,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import list_choices, suggest
 from function_script.texts.source import Source, Span
 
-_OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
 _DATA: Final = ("dict", "list", "string", NONE)
-# Functions and methods that give pairs.
-_PAIRS: Final = frozenset({"enumerate", "items", "zip"})
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
@@ -47,10 +44,8 @@ _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
 _LABEL: Final = re.compile(
     r"(?P<path>(?:[\w.]+\.)?metadata\.(?:labels|annotations))\.(?P<key>[\w-]+[./][\w./-]+)"
 )
-# Text in braces that would be the value of a name in an f-string or in JavaScript.
-_INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
-# An expression of a template that begins with a name.
-_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)? *-?\}\}")
+# An expression of a template or of JavaScript that begins with a name.
+_EXPRESSION: Final = re.compile(r"(?:\$\{|\{\{-? *)(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)? *-?\}\}?")
 _TYPES: Final = frozenset(
     {
         *("NoneType", "bool", "dict", "float", "function", "int", "list", "namespace", "range"),
@@ -61,7 +56,7 @@ PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
-
+_COPY: Final = "list(value) copies a list, and merge({}, value) a dict"
 
 # What a value without items needs, for a loop over it.
 _LOOPS: Final = {
@@ -69,15 +64,7 @@ _LOOPS: Final = {
     "string": "write text.elems() for its characters, or text.split(...)",
 }
 _LOOPS_FAIL: Final = frozenset({"int", "float", "bool", "string", "function", NONE})
-_SIGNS: Final[dict[type, str]] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.BitOr: "|",
-}
+_SIGNS: Final[dict[type, str]] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -195,7 +182,8 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
 
 def find_main_hint(source: Source) -> str | None:
     """Return the hint for a main with wrong parameters or without a response; else None."""
-    return next((each.hint for each in _find_in(source, _parameters, _no_result)), None)
+    findings = _find_in(source, _parameters, _no_result, _no_result_of_helper)
+    return next((each.hint for each in findings if each.hint), None)
 
 
 def find_body(source: Source, parameter: str | None) -> Finding | None:
@@ -278,40 +266,17 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
 # -- Failures
 
 
-@_explains("attribute", "compare", "item", "items", "operator", "position", "unpack", "verb")
+@_explains("unpack")
 def _pairs(script: _Script) -> Iterator[Finding]:
-    """Find loops over keys or items that want pairs, after a failure there or of what they give."""
-    counts = Bindings.of([script.tree]).counts
-    reads = {n.id for n in script.walk() if isinstance(n, ast.Name) and counts[n.id] == 1}
+    """Find a loop over the keys of an object that wants its values, too."""
     for loop in ast.walk(script.tree) if script.failure is not None else ():
         match loop:
             case (
-                ast.For(target=ast.Tuple() as target, iter=items)
-                | ast.comprehension(target=ast.Tuple() as target, iter=items)
-            ) if calls.to_source(getattr(items, "func", items)).rpartition(".")[2] not in _PAIRS:
-                names, text = calls.to_source(target).strip("()"), calls.to_source(items)
-            case _:
-                continue
-        kind = _find_kind(items, script)
-        of_dict = f"`for {names} in {text}.items()`"
-        of_list = f"`for {names} in enumerate({text})`"
-        if kind and (script.node is target or not reads.isdisjoint(names.split(", "))):
-            hint = f"write {of_dict}" if kind == "dict" else f"write {of_list}, to count from 0"
-            yield script.say(hint)
-
-
-def _find_kind(items: ast.expr, script: _Script) -> str:
-    """Return ``dict`` or ``list`` for an object, and for a list without lists; else ""."""
-    literal = _find_origin(items, script)
-    if isinstance(literal, ast.List) and all(isinstance(e, ast.Constant) for e in literal.elts):
-        return "list"
-    match _find_value(items, script):
-        case Mapping():
-            return "dict"
-        case list(parts) if not any(isinstance(part, list) for part in parts):
-            return "list"
-        case _:
-            return ""
+                ast.For(target=ast.Tuple(elts=[_, _]) as target, iter=items)
+                | ast.comprehension(target=ast.Tuple(elts=[_, _]) as target, iter=items)
+            ) if target is script.node and isinstance(_find_value(items, script), Mapping):
+                names = calls.to_source(target).strip("()")
+                yield script.say(f"write `for {names} in {calls.to_source(items)}.items()`")
 
 
 def _find_value(node: ast.expr, script: _Script) -> Readable:
@@ -337,14 +302,7 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             continue
         message, hint = calls.explain_attribute(node, kind, is_called=id(node) in callees)
         if kind == NONE:
-            # A value with a method that dicts lack was to be no dict.
-            is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
-            getter = getattr(getattr(node.value, "func", None), "id", "")
-            is_getter = getter in {"get", *_OBJECT_GETTERS}
-            general = calls.IS_NONE if is_getter else GET_VALUE if is_of_dict else None
-            # Of a value that a caller handed in, nothing is known.
-            is_unclear = isinstance(_find_origin(node.value, script), ast.Name)
-            hint = _none_hint(node.value, script) or (None if is_unclear else general)
+            hint = _none_hint(node.value, script)
         elif kind == "dict" and _find_value(node.value, script) is script.request:
             if id(node) not in callees and node.attr not in script.request:
                 hint = field_names.advise_root(node.attr, None)
@@ -358,40 +316,27 @@ def _attributes(script: _Script) -> Iterator[Finding]:
 
 def _find_origin(node: ast.expr, script: _Script) -> ast.expr:
     """Return what gave a value: the expression, or the one that its name was set to."""
-    for statement in ast.walk(script.tree):
-        match statement, node:
-            # `names = names.append(name)`, in a loop.
-            case (
-                ast.Assign(
-                    targets=[ast.Name(id=target)],
-                    value=ast.Call(func=ast.Attribute(value=ast.Name(id=holder))) as call,
-                ),
-                ast.Name(id=name),
-            ) if target == holder == name:
-                return call
     value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
     return node if value is None or value.is_item else value.expression
 
 
 def _none_hint(node: ast.expr, script: _Script) -> str | None:
-    """Return the hint for a value that is None: what gave it, if that always gives None."""
+    """Return the hint for a value that is None: that of the function that has given it."""
     called = getattr(_find_origin(node, script), "func", None)
+    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *_OBJECT_GETTERS}
+    return _no_result_hint(called, script) or (calls.IS_NONE if is_getter else None)
+
+
+def _no_result_hint(called: ast.expr | None, script: _Script) -> str | None:
+    """Return the hint for the result of a function that gives None each time."""
     method, name = getattr(called, "attr", ""), getattr(called, "id", "")
     if method in syntax.NO_RESULT:
         return f"{method} changes its list or dict and gives None: write it on a line of its own"
     for function in ast.walk(script.tree):
         if isinstance(function, ast.FunctionDef) and function.name == name:
             returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
-            if not returns:
-                return f"{name} returns nothing: write `return value`"
+            return None if returns else f"{name} returns nothing: write `return value`"
     return None
-
-
-def _needed_hint(node: ast.expr, script: _Script) -> str | None:
-    """Return the hint for an operand or an argument that is None."""
-    called = getattr(_find_origin(node, script), "func", None)
-    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *_OBJECT_GETTERS}
-    return _none_hint(node, script) or (calls.IS_NONE if is_getter else None)
 
 
 @_explains("items")
@@ -420,9 +365,7 @@ def _loops(script: _Script) -> Iterator[Finding]:
         # After a failure, only the loop that failed is of interest.
         if kind is None or not (is_certain or items in script.kinds.facts):
             continue
-        hint = _needed_hint(items, script) if kind == NONE else _LOOPS.get(kind)
-        if kind == NONE and not isinstance(_find_origin(items, script), ast.Name):
-            hint = hint or GET_VALUE
+        hint = _none_hint(items, script) if kind == NONE else _LOOPS.get(kind)
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
@@ -430,64 +373,31 @@ def _loops(script: _Script) -> Iterator[Finding]:
 
 @_explains("frozen", "struct")
 def _changes(script: _Script) -> Iterator[Finding]:
-    """Find functions that change values of the top level, which are frozen, or of the request."""
+    """Find functions that change values of the top level, which are frozen, or a response."""
     constants = _constants(script.tree)
     for function, node in _nodes_of_functions(script):
-        changed = _changed(node)
-        root, depth = changed, 0
+        root = changed = _changed(node)
         member = node if isinstance(node, ast.Subscript) else changed
         while isinstance(root, (ast.Subscript, ast.Attribute)):
-            root, depth, member = root.value, depth + 1, root
+            root, member = root.value, root
         if changed is None or not isinstance(root, ast.Name):
             continue
-        name = root.id
+        constant = constants.get(root.id)
+        is_data = isinstance(constant, (ast.List, ast.ListComp, ast.Dict, ast.DictComp))
         if script.kinds.of(root) == signatures.RESPONSE:
             if hint := _setter_hint(member, is_whole=member is node):
                 message = "a response has no fields that a script can set"
                 yield script.at(changed, message, hint)
-            continue
-        if script.failure is None:
-            lists = (ast.List, ast.ListComp)
-            is_data = isinstance(constants.get(name), (*lists, ast.Dict, ast.DictComp))
-            if depth or not is_data or Bindings.of([function]).counts[name]:
-                continue
-            hint = _copy_hint(name, depth, is_list=isinstance(constants[name], lists))
-            message = f'a function cannot change "{name}", which is set outside of it'
-            yield script.at(changed, message, hint)
-            continue
-        if script.failure.code == "frozen":
-            yield _explain_frozen(script, node, root, depth)
-
-
-def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) -> Finding:
-    """Return what is certain of a failed change of a value, ``depth`` levels below a name."""
-    values = Bindings.of([script.tree]).values
-    constants = _constants(script.tree)
-    kind = script.kinds.of(root)
-    if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
-        return script.say(None, f"a value of type {kind} cannot be changed")
-    expression = values[root.id].expression if root.id in values else None
-    origin: ast.expr | None
-    match expression:
-        # A copy of the first level, or another name.
-        case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
-            ast.Name() | ast.Subscript() as origin
-        ):
-            pass
-        case _:
-            origin = root if root.id in constants else None
-    roots = {getattr(each, "id", "") for each in ast.walk(origin or root)}
-    if isinstance(origin, ast.Subscript) and not roots & constants.keys():
-        # Of the request, it is a text.
-        message = "this is a text, or was made when the script was loaded: it cannot be changed"
-        return script.say("make a new text, or change a copy", message)
-    source = values.get(origin.id) if isinstance(origin, ast.Name) else None
-    method = getattr(getattr(node, "func", None), "attr", "")
-    is_list = (method in _LIST_CHANGES and not depth) or any(
-        isinstance(each, ast.List) for each in (expression, source and source.expression)
-    )
-    text = calls.to_source(origin) if origin is not None else root.id
-    return script.say(_copy_hint(text, depth, is_list=is_list))
+        elif script.failure is not None:
+            origin = _find_origin(root, script)
+            # A call may have given a text, or None.
+            is_data = script.kinds.of(root) in {"dict", "list"}
+            is_data = is_data or isinstance(origin, (ast.Name, ast.Subscript))
+            hint = _COPY if is_data else _no_result_hint(getattr(origin, "func", None), script)
+            yield script.say(hint if script.failure.code == "frozen" else None)
+        elif is_data and root is changed and not Bindings.of([function]).counts[root.id]:
+            message = f'a function cannot change "{root.id}", which is set outside of it'
+            yield script.at(changed, message, _COPY)
 
 
 def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -501,18 +411,12 @@ def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
 
 
 def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
-    """Return how a response sets what a script sets as a field, which may be a resource."""
-    match node:
-        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
-            is_part = name == "status" and not is_whole
-            near = habits.find("starlark", name, "response") or name
-            setter = signatures.methods().get("set_status" if is_part else near)
-            if setter is not None:
-                return f"write {setter.usage}"
-            is_resource = isinstance(node, ast.Subscript) and name not in {"meta", "results"}
-            return f'write rsp.resource("{name}", {{...}})' if is_resource else None
-        case _:
-            return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
+    """Return how a response sets what a script sets as a field."""
+    name = getattr(node, "attr", None) or syntax.text_of(getattr(node, "slice", None)) or ""
+    near = habits.find("starlark", name, "response") or name
+    is_part = name == "status" and not is_whole
+    setter = signatures.methods().get("set_status" if is_part else near)
+    return f"write {setter.usage}" if setter is not None else None
 
 
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
@@ -539,14 +443,6 @@ def _changed(node: ast.AST) -> ast.expr | None:
             return syntax.changed_value(node)
 
 
-def _copy_hint(name: str, depth: int, *, is_list: bool) -> str:
-    if is_list and not depth:
-        return f"change a copy: `copy = list({name})`"
-    if is_list:
-        return f"copy each item: `copy = [merge({{}}, item) for item in {name}]`"
-    return f"change a copy at every depth: `copy = merge({{}}, {name})`"
-
-
 @_explains("local")
 def _locals(script: _Script) -> Iterator[Finding]:
     """Find functions that set a name of the top level anew, by its own value."""
@@ -557,11 +453,6 @@ def _locals(script: _Script) -> Iterator[Finding]:
         name = script.failure.arguments["name"]
         if name in constants:
             yield script.say(hint.format(name), message.format(name))
-        if _is_set_around(script, name):
-            yield script.say(
-                f"a function cannot change {name} of the function around it: return the new value"
-            )
-        yield script.say(f"give {name} a value before this line, on every way that leads here")
         return
     for function, node in _nodes_of_functions(script):
         match node:
@@ -571,27 +462,10 @@ def _locals(script: _Script) -> Iterator[Finding]:
                 yield script.at(target, message.format(name), hint.format(name))
 
 
-def _is_set_around(script: _Script, name: str) -> bool:
-    """Report whether a function around the one that failed has a variable of this name."""
-    # The innermost comes last in the order of the walk.
-    counts = [
-        Bindings.of([each]).counts[name]
-        for each in ast.walk(script.tree)
-        if isinstance(each, ast.FunctionDef) and any(node is script.node for node in ast.walk(each))
-    ]
-    return any(count > counts[-1] for count in counts)
-
-
 @_explains("arguments", "type", "position", "items", "raised", "fail")
 def _calls(script: _Script) -> Iterator[Finding]:
     """Find arguments that a function does not take."""
     for call in (node for node in script.walk() if isinstance(node, ast.Call)):
-        match script.failure, call.keywords:
-            case Failure(code="arguments"), [
-                *_,
-                ast.keyword(arg="key", value=ast.Lambda(args=ast.arguments(args=[_, _]))),
-            ]:
-                yield script.say("the function gets one item, such as a pair: lambda pair: pair[1]")
         signature = calls.find_predeclared(call, script.kinds)
         if script.failure is not None:
             signature = signature or _find_signature(call, script.tree)
@@ -603,7 +477,7 @@ def _calls(script: _Script) -> Iterator[Finding]:
             is_word = is_word or call.lineno != call.end_lineno
             message = None if script.failure is not None and problem.is_word else problem.message
             is_none = script.kinds.of(problem.node) in {NONE, NULL}
-            hint = _needed_hint(problem.node, script) if is_none else None
+            hint = _none_hint(problem.node, script) if is_none else None
             yield Finding(span if is_word else None, message, hint or problem.hint, is_whole=True)
         if script.failure is not None:
             # Calls inside of it have succeeded.
@@ -624,16 +498,14 @@ def _find_signature(call: ast.Call, tree: ast.Module) -> Signature | None:
             return None
 
 
-@_explains("arguments", "position", "parameter")
+@_explains("arguments")
 def _method_arguments(script: _Script) -> Iterator[Finding]:
-    """Find an argument with a name for a method of data, and an only one that is None."""
+    """Find an argument with a name for a method of data, after a failure."""
     match script.failure, script.node:
-        case Failure(code="arguments", arguments={"name": str(name)}), ast.Call(
-            func=ast.Attribute(attr=method)
-        ) if any(method in signatures.attributes()[kind] for kind in ("dict", "list", "string")):
+        case Failure(arguments={"name": str(name)}), ast.Call(func=ast.Attribute(attr=method)) if (
+            method in chain(*signatures.attributes().values())
+        ):
             yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
-        case Failure(arguments={"type": kind}), ast.Call(args=[argument]) if kind == NONE:
-            yield script.say(_needed_hint(argument, script))
 
 
 @_explains("number")
@@ -661,27 +533,24 @@ def _numbers(script: _Script) -> Iterator[Finding]:
 
 @_explains("key")
 def _formats(script: _Script) -> Iterator[Finding]:
-    """Find texts with specifications after a colon, for ``format``."""
+    """Find fields in braces that ``format`` does not fill: with a specification, or of a name."""
+    key = script.failure.arguments["key"].strip("`") if script.failure is not None else ""
     for node in script.walk():
         match node:
-            case ast.Call(func=ast.Attribute(value=value, attr="format")):
-                text = value.value if isinstance(value, ast.Constant) else ""
+            case ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=str(text)) as value, attr="format")
+            ):
+                match = _SPECIFICATION.search(f"{{{key}}}" if key else text)
             case _:
                 continue
-        if script.failure is not None:
-            text = f"{{{script.failure.arguments['key'].strip('`')}}}"
-        match = _SPECIFICATION.search(text) if isinstance(text, str) else None
-        if match is None:
-            field = text if script.failure is not None and isinstance(text, str) else ""
-            if field and field in str(getattr(value, "value", "")) and field[1:-1].isidentifier():
-                yield script.say(f"give it this name: .format({field[1:-1]} = value)")
-            continue
-        hint = "write {} without a colon" if match[1] in {"d", "s"} else None
-        if padding := _PADDING.fullmatch(match[1]):
-            hint = f'pad in front: "0" * ({padding["width"]} - len(str(n))) + str(n)'
-        if hint is not None or script.failure is not None:
-            span = syntax.span_of(value, script.source) if script.failure is None else None
-            yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
+        if match is not None:
+            padding = _PADDING.fullmatch(match[1])
+            width = f"({padding['width']} - len(str(n)))" if padding else ""
+            hint = f'pad in front: "0" * {width} + str(n)' if padding else None
+            message = f'format has no specifications such as ":{match[1]}"'
+            yield script.at(value, message, hint)
+        elif key.isidentifier() and f"{{{key}}}" in text:
+            yield script.say(f"give it this name: .format({key} = value)")
 
 
 @_explains("compare", "operator", "union")
@@ -690,7 +559,7 @@ def _operands(script: _Script) -> Iterator[Finding]:
     for node in script.walk():
         match node:
             case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right):
-                operator = _SIGNS.get(type(node.op), "")
+                operator = _SIGNS.get(type(node.op), "another")
             case ast.Compare(left=left, ops=[order], comparators=[right]):
                 operator = "compare" if isinstance(order, _ORDERING) else "in"
             case ast.Subscript(value=left, slice=right):
@@ -698,21 +567,13 @@ def _operands(script: _Script) -> Iterator[Finding]:
             case _:
                 continue
         one, two = script.kinds.of(left), script.kinds.of(right)
-        if one is None or two is None or not operator:
+        if one is None or two is None:
             continue
         is_certain = operator in {"+", "compare"} and not can_be_equal(one, two)
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
             continue
         absent = left if one == NONE else right if two == NONE else None
-        hint = (
-            _needed_hint(absent, script)
-            if absent
-            else _operand_hint(script, operator, (one, two), node)
-        )
-        # Below a number, what is missing is a list and no key.
-        if operator in {"in", "[]"} and absent:
-            below = None if "int" in {one, two} else GET_VALUE
-            hint = _none_hint(left if operator == "[]" else right, script) or below
+        hint = _none_hint(absent, script) if absent else _operand_hint(operator, (one, two), node)
         message = None
         if operator == "compare":
             message = f"cannot compare a value of type {one} with one of type {two}"
@@ -722,21 +583,13 @@ def _operands(script: _Script) -> Iterator[Finding]:
         yield script.at(place, message, hint) if place else script.say(hint, message)
 
 
-def _operand_hint(
-    script: _Script, operator: str, types: tuple[str, str], node: ast.AST
-) -> str | None:
+def _operand_hint(operator: str, types: tuple[str, str], node: ast.AST) -> str | None:
     """Return the hint for an operator that does not take two types."""
     one, two = types
     kinds = {one, two}
     match operator, node:
-        case "+", ast.BinOp(left=left, right=right) if "tuple" in kinds:
-            origin = _find_origin(left if one == "tuple" else right, script)
-            is_comma = isinstance(origin, ast.Tuple) and len(origin.elts) == 1
-            return "the comma behind its value makes a tuple: take it out" if is_comma else None
         case "compare", _ if kinds == {"int", "string"}:
             return "convert the text with int(text) or quantity(text), or leave its quotes out"
-        case "compare", _ if one != two:
-            return "only values of one type can be compared"
         case (
             ("+" | "-"),
             (
@@ -749,10 +602,8 @@ def _operand_hint(
             return "use str(value), or a format such as %s; int(text) reads a number"
         case "+", _ if kinds == {"dict"}:
             return "merge dicts with `a | b`"
-        case "+", _ if one == "list":
+        case "+", _ if one == "list" and two != "tuple":
             return "put the item into brackets: list + [item]"
-        case "+", _ if "string" in kinds and kinds.isdisjoint(("dict", "list", "tuple")):
-            return "use str(value), or a format such as %s"
         case "*", _ if "float" in kinds:
             return "use int(value)"
         case _:
@@ -777,10 +628,14 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
                 text = calls.to_source(node.value)
                 hint = f"an assignment replaces an item that is there: {text}.append(item) adds one"
             yield script.say(hint)
-        case Failure(code="key" | "index"), _:
-            pass
+        case Failure(code="index"), ast.Subscript():
+            yield script.say("test the length first")
+        case Failure(code="key", arguments={"key": key}), ast.Subscript(value=value):
+            origin = _find_origin(value, script)
+            keys = syntax.fields_of(origin) if isinstance(origin, ast.Dict) else ()
+            yield script.say(suggest(key.strip('`"'), keys))
         # `resource["status"]["conditions"]["Ready"]`
-        case Failure(), ast.Subscript(
+        case Failure(code="item" | "position"), ast.Subscript(
             value=ast.Subscript(
                 value=ast.Subscript(value=owner, slice=ast.Constant(value="status")),
                 slice=ast.Constant(value="conditions"),
@@ -809,14 +664,8 @@ def _undefined(script: _Script) -> Iterator[Finding]:
         return
     name = script.failure.arguments["name"]
     for node in ast.walk(script.tree):
-        match node:
-            case ast.Dict(keys=keys) if any(key is script.node for key in keys):
-                yield script.say(f'keys of a dict are in quotes: "{name}"')
-            case ast.Attribute(value=ast.Name(id="resource") as holder, attr="update") if (
-                holder is script.node
-            ):
-                # The module of Crossplane's SDK for Python.
-                yield script.say('write rsp.resource("name", {...}), with `rsp = response()`')
+        if isinstance(node, ast.Dict) and any(key is script.node for key in node.keys):
+            yield script.say(f'keys of a dict are in quotes: "{name}"')
     if isinstance(script.node, ast.Name):
         place = syntax.span_of(script.node, script.source)
         line = script.source.text.split("\n")[place.line - 1]
@@ -863,20 +712,10 @@ def _parameters(script: _Script) -> Iterator[Finding]:
 
 @_explains()
 def _no_result(script: _Script) -> Iterator[Finding]:
-    """Find a main that returns nothing, a list or a text."""
+    """Find a main that returns nothing."""
     for function, span in _find_mains(script):
-        nodes = [*ast.walk(function)]
-        values = [node.value for node in nodes if isinstance(node, ast.Return)]
-        # A function inside of main has returns of its own.
-        is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
-        if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
-            yield Finding(span, "main returns a list", RESULT)
-        texts = [v for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)]
-        if values and is_plain and texts == values:
-            advice = f"{RESULT}; from_yaml(text) reads an object"
-            yield Finding(span, "main returns a text", advice)
         builder = None
-        for node in nodes:
+        for node in ast.walk(function):
             match node:
                 case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
                     break
@@ -888,6 +727,15 @@ def _no_result(script: _Script) -> Iterator[Finding]:
             # Behind a loop without a break: main neither returns a value nor fails anywhere.
             hint = f"end it with `return {builder}`" if builder else None
             yield Finding(span, "main returns nothing", hint)
+
+
+def _no_result_of_helper(script: _Script) -> Iterator[Finding]:
+    """Find a function without a result, of which main returns the result."""
+    for function, _ in _find_mains(script):
+        for node in ast.walk(function):
+            match node:
+                case ast.Return(value=ast.Call(func=called)):
+                    yield script.say(_no_result_hint(called, script))
 
 
 # -- Doubts
@@ -918,10 +766,6 @@ def _comparisons(script: _Script) -> Iterator[Finding]:
         match _find_origin(left, script):
             case ast.Call(func=ast.Name(id="get_condition")):
                 hint = f'its status is a text: {calls.to_source(left)}["status"]'
-            case _ if {one, two} == {"int", "string"}:
-                hint = "leave the quotes of the number out, or convert with str(...)"
-            case _ if {one, two} == {"bool", "string"}:
-                hint = "write True and False without quotes"
         yield script.at(right, message, hint)
 
 
@@ -970,23 +814,16 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
                 pass
             case _:
                 continue
-        holders = {getattr(each, "id", "") for each in getattr(node, "targets", ())}
-        makers = {"dict", "list", "merge"}
-        is_data = name in _LIST_CHANGES or isinstance(value, (ast.Dict, ast.List, ast.Subscript))
-        is_named = getattr(value, "id", None) in holders or script.kinds.of(value) == "dict"
+        is_data = isinstance(value, ast.Subscript) or script.kinds.of(value) in {"dict", "list"}
         # Something else than data may have a method of this name.
-        if is_data or is_named or getattr(getattr(value, "func", None), "id", "") in makers:
+        if is_data or name in _LIST_CHANGES:
             hint = f"write {name} on a line of its own"
-            if isinstance(value, ast.Name):
-                hint = f"{hint}, and then {value.id}"
-            elif not isinstance(value, ast.Subscript):
-                hint = f"give the value a name, and write {name} on a line of its own"
             yield script.at(call, f"{name} changes its value and gives None", hint)
 
 
 @_DOUBTS.add
 def _never_read(script: _Script) -> Iterator[Finding]:
-    """Find names that a function sets and never reads; not those in braces of a text."""
+    """Find names that a function sets and never reads."""
     for function in ast.walk(script.tree):
         if not isinstance(function, ast.FunctionDef):
             continue
@@ -1002,8 +839,6 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                 # `x += 1` reads, too.
                 case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
                     reads[name] += 1
-                case ast.Constant(value=str(text)):
-                    reads.update(match["name"] for match in _INTERPOLATION.finditer(text))
         for statement in ast.walk(function):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
@@ -1021,19 +856,6 @@ def _never_read(script: _Script) -> Iterator[Finding]:
 
 def _has_call(value: ast.expr) -> bool:
     return any(isinstance(node, ast.Call) for node in ast.walk(value))
-
-
-@_DOUBTS.add
-def _one_value_tuples(script: _Script) -> Iterator[Finding]:
-    """Find names that a comma at the end of the line sets to a tuple of one value."""
-    for node in ast.walk(script.tree):
-        match node:
-            case ast.Assign(targets=[ast.Name()], value=ast.Tuple(elts=[item]) as value) if (
-                item.lineno,
-                item.col_offset,
-            ) == (value.lineno, value.col_offset):
-                message = "the comma at the end makes a list of this value"
-                yield script.at(item, message, "take the comma out")
 
 
 @_DOUBTS.add
@@ -1081,7 +903,6 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
     """Find texts that are leftovers of another language: expressions that nothing replaces."""
     nodes = [*ast.walk(script.tree)]
     formats = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    reads = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     # The name of a resource is no text of another tool.
     resources = [
@@ -1092,15 +913,11 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
     for node in (*_data_texts(script.tree), *resources):
         if id(node) in formats or not isinstance(value := getattr(node, "value", None), str):
             continue
-        text = value
-        if leftover := leftovers.of_value(text):
+        if leftover := leftovers.of_value(value):
             yield script.at(node, leftover.message, leftover.hint)
             continue
-        # Braces may be those of another tool, but for a name that nothing reads.
-        others = frozenset() if node in resources else reads
-        braces = (b for b in _INTERPOLATION.finditer(text) if b["lead"] or b["name"] not in others)
-        match = _EXPRESSION.search(text) or next(braces, None)
-        if "\n" not in text and match is not None and match["name"] in names:
+        match = _EXPRESSION.search(value)
+        if "\n" not in value and match is not None and match["name"] in names:
             message = f"{match[0]} is a text here: nothing replaces it"
             yield script.at(node, message, 'write the value itself, as in "a-%s" % value')
 
@@ -1137,12 +954,12 @@ def _paths(script: _Script) -> Iterator[Finding]:
             case _:
                 continue
         for path in paths:
-            match path:
-                case ast.Constant(value=str(text)) if label := _LABEL.fullmatch(text):
-                    message = f"no object has this path: {name} gives its default every time"
-                    hint = f"""write '{label["path"]}["{label["key"]}"]'"""
-                    yield script.at(path, message, hint)
-                case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
-                    plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
-                    message = f"no object has this path: {name} gives its default every time"
-                    yield script.at(path, message, f'write "{plain}"')
+            text = syntax.text_of(path) or ""
+            if label := _LABEL.fullmatch(text):
+                hint = f"""write '{label["path"]}["{label["key"]}"]'"""
+            elif _FOREIGN_PATH.match(text):
+                hint = f'write "{text.lstrip("$/.").replace("/", ".")}"'
+            else:
+                continue
+            message = f"no object has this path: {name} gives its default every time"
+            yield script.at(path, message, hint)

@@ -158,8 +158,6 @@ def _equals(site: _Site) -> Finding | None:
         is_loop = " for " in site.text[site.at(0).offset :].partition("\n")[0]
         text = 'keys of a dict are texts followed by a colon: {"name": value}'
         return site.hint("write `:`" if is_loop else text)
-    if site.first().text == "for" and bracket is not None:
-        return site.hint("write `for item in list:`; range(n) counts from 0")
     return None
 
 
@@ -243,8 +241,6 @@ def _statement(site: _Site) -> Finding | None:
         return site.hint("a block begins with a colon, and its lines are indented")
     if first.text == "load" and site.at(-1).kind == "name" and text in {")", ","}:
         return site.hint(f'names are in quotes: "{site.text_at(-1)}"', site.at(-1))
-    if site.text_at(-1) == "schema" and site.at(-1) == first:
-        return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
     hint = habits.find("starlark", first.text, "statement")
     if hint is not None and is_second and site.at(0).kind in VALUES:
@@ -265,9 +261,6 @@ def _brackets(site: _Site) -> Finding | None:
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"
         return site.hint("add up in a loop" if before.text == "sum" else hint)
-    if bracket.text == "{" and text == "if" and site.text_at(-1) in {"{", ","}:
-        hint = 'write `"key": value if condition else None`: a resource has no field that is None'
-        return site.hint(hint)
     inside = site.tokens[site.tokens.index(bracket) : site.index]
     if text == "else" and any(token.text == "for" for token in inside):
         return site.hint("the choice comes first: [a if condition else b for item in list]")
@@ -318,12 +311,7 @@ def _side_by_side(site: _Site) -> Finding | None:
     is_one_line = "\n" not in site.text[before.end : token.offset]
     if bracket is None:
         return site.hint("join texts with `+`") if both else None
-    is_entry = bracket.text == "{" and site.text_at(-2) == ":"
-    if both and is_entry and site.text_at(1) in {",", "}"}:
-        # A comma would begin a key that has no value.
-        return site.hint("join texts with `+`")
-    if both and bracket.text == "{" and not is_entry and site.text_at(1) != ":":
-        return site.hint("a colon is missing before it")
-    if both and is_one_line and site.text_at(1) != ":":
-        return site.hint("put a comma between the two texts, or join them with `+`")
+    if both and site.text_at(1) != ":":
+        hint = "put a comma between the two texts, or join them with `+`"
+        return site.hint(hint) if is_one_line and bracket.text != "{" else None
     return site.hint("a comma is missing before it")
