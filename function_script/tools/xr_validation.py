@@ -227,10 +227,11 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
             yield from _find_mistakes(below, (*path, key))
 
 
-def find_refusals(value: Object, old: Object, schema: Object) -> tuple[list[str], list[str]]:
+def find_refusals(value: Object, old: Object | None, schema: Object) -> tuple[list[str], list[str]]:
     """Return why the API server refuses that an object becomes another, by rules in CEL.
 
-    The second list has the reasons for which rules could not be evaluated.
+    Without ``old``, the rules are those that do not compare with a former object. The second list
+    has the reasons for which rules could not be evaluated.
     """
     problems, skipped = rules.check(value, schema, _evaluator(), old)
     return [each.message for each in problems], [f"{each.rule} ({each.reason})" for each in skipped]

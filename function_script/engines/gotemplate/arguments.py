@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from function_script.engines.gotemplate import errors
-from function_script.engines.gotemplate.corrections import COMPARISONS
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
@@ -42,12 +41,7 @@ _LITERALS: Final = {"dict": "object", "list": "list", "tuple": "list"}
 
 
 def find_failures(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
-    """Yield the wrong calls and comparisons of some templates, one problem each."""
-    yield from _find_wrong_calls(trees, grammar)
-    yield from _find_comparisons(trees, grammar)
-
-
-def _find_wrong_calls(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
+    """Yield the wrong calls of some templates, one problem each."""
     for pipe in nodes.walk_trees(trees):
         piped: list[nodes.Operand] = []
         for command in pipe.commands if isinstance(pipe, nodes.Pipe) else ():
@@ -73,10 +67,6 @@ def _find_problem(
         hint = f"write {reordered}" if reordered is not None else f"write {signature.usage}"
         if wrong.type == "string" and wrong.parameter.name == "request":
             hint = f"write {function.name} {text}"
-        elif wrong.type == "string" and wrong.parameter.name == "resource":
-            hint = f"write {function.name} (getComposedResource {text})"
-        elif wrong.type == "integer" and wrong.parameter.types == ("string",) and not reordered:
-            hint = f'write "{text}"' if isinstance(argument, nodes.Number) else hint
         message = f"cannot call {function.name}: {wrong.problem}"
         return Finding(argument.position, len(text.partition("\n")[0]), message, hint)
     problem = explain_names(signature, len(arguments), ())
@@ -121,33 +111,6 @@ def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
             return _LITERALS.get(name) or next(iter(_TYPES.get(returns, ())), "")
         case _:
             return ""
-
-
-# Comparisons
-
-# The words for the types that have an order.
-_COMPARED: Final = {
-    "boolean": "a boolean",
-    "integer": "a number",
-    "number": "a number",
-    "string": "a text",
-}
-
-
-def _find_comparisons(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
-    """Find comparisons of a text, a number or a boolean with one of the others."""
-    for part in nodes.walk_trees(trees):
-        if not isinstance(part, nodes.Command) or part.function not in COMPARISONS:
-            continue
-        types = [_COMPARED.get(type_of(word, grammar), "") for word in part.words[1:]]
-        first = types[0] if types else ""
-        other = next((each for each in types if each and each != first), "")
-        if first and other:
-            message = f"{part.function} cannot compare {first} with {other}"
-            hint = unquote_number(part) or errors.Code.INCOMPATIBLE_TYPES.hint or ""
-            # A boolean has no conversion that is certain: no text but "true" is equal to true.
-            hint = "" if _COMPARED["boolean"] in {first, other} else hint
-            yield Finding(part.position, len(part.function), message, hint)
 
 
 def unquote_number(node: nodes.SyntaxNode) -> str | None:
@@ -232,19 +195,3 @@ def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: pars
         parameter.takes(type_of(argument, grammar))
         for parameter, argument in zip(parameters, arguments, strict=True)
     )
-
-
-# Calls of templates
-
-
-def find_call_without_dot(node: nodes.SyntaxNode | None) -> tuple[str, str] | None:
-    """Return the keyword and the name of a call that gives a template nothing; else None."""
-    match node:
-        case nodes.Template(name=name, pipe=None):
-            return "template", name
-        case nodes.Command(
-            words=(nodes.Identifier(name="include"), nodes.String(value=name), nodes.Nil())
-        ):
-            return "include", name
-        case _:
-            return None

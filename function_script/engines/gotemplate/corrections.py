@@ -2,7 +2,7 @@
 
 `correct` proposes an action only if the parser accepts it in its template. An expression is read by
 precedence, over the operands of Go, Python, JavaScript and Jinja. Where two meanings are possible,
-there is no correction.
+or a form is rare, there is no correction.
 """
 
 import json
@@ -152,21 +152,12 @@ class _Term(NamedTuple):
         return not self.is_call and self.type in {"text", "number"}
 
 
-class _Choice(NamedTuple):
-    """``condition ? yes : no``, which has another form as a whole action."""
-
-    condition: _Term
-    yes: _Term
-    no: _Term
-
-
 class _Action:
     """An action, and the names that it can refer to: the variables and blocks before it."""
 
     def __init__(self, match: re.Match[str], before: str, grammar: parser.Grammar) -> None:
         self._left, self._body, self._right = match["left"], match["body"].strip(), match["right"]
         self._grammar = grammar
-        self._source = match.string
         self._before = before
         blocks = find_open_blocks(before, grammar.delims[0])
         # The prefix of the root of the data, which is not certain to be at hand in a definition.
@@ -177,20 +168,6 @@ class _Action:
     def rewrite(self) -> tuple[str, str]:
         """Return it in Go's syntax, and what else must be changed; raises _UnreadableError."""
         body = self._body
-        # From the most special form to the most general one: later patterns match earlier forms,
-        # too.
-        new = set(re.findall(r"\$\w+", body)) - find_variables(self._before + body)
-        if _ASSIGNMENTS.fullmatch(body) and not new:
-            left, right = self._grammar.delims
-            return "".join(f"{left} {part.strip()} {right}" for part in body.split(";")), ""
-        if match := _TRAILING_COMMENT.fullmatch(body):
-            return self._wrap(match["code"]), ", and a comment as {{/* TEXT */}}"
-        if match := _COMMENT.fullmatch(body):
-            # A comment touches its delimiters, and a mark needs a blank.
-            left = f"{self._left} " if self._left.endswith("-") else self._left
-            right = f" {self._right}" if self._right.startswith("-") else self._right
-            text = next(group for group in match.groups() if group is not None)
-            return f"{left}/* {text.strip(' #')} */{right}", ""
         if match := _KEYWORD.fullmatch(body):
             return self._wrap(match["else"] or "end"), ""
         if match := _CONDITIONAL.match(body):
@@ -201,11 +178,6 @@ class _Action:
             return self._loop(body[match.end() :].strip().removesuffix(":"))
         if match := _NAMED.match(body):
             return self._wrap(self._named_template(match, body[match.end() :].strip())), ""
-        if match := _FIELD_ASSIGNMENT.match(body):
-            value = self._expression(body[match.end() :])
-            value = f"({value})" if " " in value else value
-            key = f'"{match[2]}"' if match[2] else self._expression(match[3], is_argument=True)
-            return self._wrap(f"$_ := set {match[1] or '.'} {key} {value}"), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
             is_declaration = name not in find_variables(self._before) or (
@@ -214,7 +186,7 @@ class _Action:
             aside = "" if match[2].startswith("$") else f", and {name} where it is read"
             value = self._expression(body[match.end() :])
             return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
-        return self._output(), ""
+        return self._wrap(self._expression(body)), ""
 
     def _wrap(self, body: str) -> str:
         return f"{self._left} {body} {self._right}"
@@ -224,31 +196,6 @@ class _Action:
         value = expression.pipeline(is_argument=is_argument)
         expression.finish()
         return value.text
-
-    def _output(self) -> str:
-        """Return an action that writes; a choice by what may be no boolean becomes an if."""
-        if _OTHER_ASSIGNMENT.match(self._body):
-            # No text that is written would be a comparison.
-            raise _UnreadableError
-        expression = _Expression(self._body, self._grammar, self._before, self._root)
-        value = expression.choice()
-        is_whole = expression.token.kind == "end"
-        if isinstance(value, _Choice) and is_whole and value.condition.type != "boolean":
-            left, right = self._grammar.delims
-            # A plain text is written as it is.
-            yes, no = (
-                part.text[1:-1]
-                if part.is_literal and _PLAIN_TEXT.fullmatch(part.text)
-                else f"{left} {part.text} {right}"
-                for part in (value.yes, value.no)
-            )
-            condition = f"{left} if {value.condition.text} {right}"
-            return f"{condition}{yes}{left} else {right}{no}{left} end {right}"
-        text = self._expression(self._body)
-        # Go refuses nil as a command.
-        if text == "nil":
-            raise _UnreadableError
-        return self._wrap(text)
 
     def _loop(self, text: str) -> tuple[str, str]:
         """Return a range over what a loop of another language goes over."""
@@ -266,19 +213,12 @@ class _Action:
         """Return a define, block, template or include whose name is in double quotes."""
         keyword, name = match[1], match[2] or match[3] or match[4]
         if keyword == "define":
-            if rest not in {"", "."}:
+            if rest:
                 raise _UnreadableError
             return f'define "{name}"'
         if keyword == "template" and "|" in rest:
             # A pipe would be about the data; `include` returns the text.
             keyword = "include"
-        rest = rest.removesuffix(")") if "(" in match[0] else rest
-        if not rest or rest.startswith("|"):
-            calls = rf'(?:include|template)\s+"{re.escape(name)}"\s+([$.(][^\s}}|]*)'
-            if (others := re.findall(calls, self._source)) and "." not in others:
-                # Others get a part of the data.
-                raise _UnreadableError
-            rest = f". {rest}"
         return f'{keyword} "{name}" {self._expression(rest, is_argument=True)}'
 
 
@@ -291,8 +231,6 @@ class _Expression:
         self._variables = find_variables(before)
         self._root = root
         self._tokens = _read_tokens(text)
-        if _LENGTH.search(text):
-            raise _UnreadableError
         self._position = 0
 
     @property
@@ -327,17 +265,15 @@ class _Expression:
 
         ``is_argument``: the first one stands behind a function.
         """
-        value = self.choice()
-        if isinstance(value, _Choice):
-            if value.condition.type != "boolean":
-                raise _UnreadableError
-            value = self._call("ternary", value.yes, value.no, value.condition)
+        value = self._operation()
+        if self._accept("?"):
+            value = self._choice(value)
         if is_argument:
             value = _Term(value.argument)
         while self._accept("|"):
-            name = self._function_name(self._take())
+            name = self._find_function(self._take())
             arguments: list[_Term] = []
-            if self.token.text == "(" and not self.token.has_gap:
+            if not self.token.has_gap and self._accept("("):
                 arguments = self._arguments()
             elif self._accept(":", "="):
                 arguments = [self._operation()]
@@ -348,18 +284,17 @@ class _Expression:
             value = _Term(f"{value.text} | {stage.text}", is_call=True)
         return value
 
-    def choice(self) -> _Term | _Choice:
-        """Read ``c ? a : b``, ``a if c else b``, or an expression without them."""
-        value = self._operation()
-        if self._accept("?"):
-            yes = self._operation()
-            self._expect(":")
-            return _Choice(value, yes, self._operation())
-        if self._accept("if"):
-            condition = self._operation()
-            self._expect("else")
-            return _Choice(condition, value, self._operation())
-        return value
+    def _choice(self, condition: _Term) -> _Term:
+        """Read the rest of ``condition ? yes : no``."""
+        yes = self._operation()
+        self._expect(":")
+        no = self._operation()
+        if condition.type == "boolean":
+            return self._call("ternary", yes, no, condition)
+        if not (yes.is_literal and no.is_literal):
+            # Both are evaluated, and one of them may be missing with the condition.
+            raise _UnreadableError
+        return self._call("ternary", no, yes, self._call("empty", condition))
 
     def _operation(self, level: int = 0) -> _Term:
         """Read operands with operators of this precedence and of higher ones."""
@@ -383,20 +318,11 @@ class _Expression:
 
     def _operate(self, operator: str, left: _Term, right: _Term) -> _Term:
         function = _OPERATIONS.get(operator, operator)
-        if function == "default":
-            return self._call("default", right, left)
         if right.text == "nil" and function in {"eq", "ne"}:
             # A null or missing value is false.
             return self._call("not", left) if function == "eq" else left
-        if operator == "in":
-            if not right.text.startswith("list "):
-                # A list, a map and a text have a function each.
-                raise _UnreadableError
-            return self._call("has", left, right)
         types = {left.type, right.type}
         if operator == "~" or (operator == "+" and "text" in types):
-            if left.is_call and left.text.startswith("print "):
-                return _Term(f"{left.text} {right.argument}", "text", is_call=True)
             return self._call("print", left, right)
         # `eq .a "b" or "c"` means another comparison, and the text is always true.
         is_cut = function == "or" and left.type == "boolean" != right.type and right.is_literal
@@ -405,96 +331,85 @@ class _Expression:
         if operator == "+" and "number" not in types:
             # Two numbers, two texts or two lists.
             raise _UnreadableError
-        if function in {"and", "or"} and left.is_call and left.text.startswith(f"{function} "):
-            type_ = left.type if left.type == right.type else ""
-            return _Term(f"{left.text} {right.argument}", type_, is_call=True)
         value = self._call(function, left, right)
         return value._replace(type="number") if function in _ARITHMETIC else value
 
     def _application(self, most: int | None = None) -> _Term:
         """Read ``function argument …``, or a single operand; ``most`` is a number of arguments."""
-        token = self.token
         if self._accept("!"):
             return self._call("not", self._application())
-        if not self._is_function(token) or self._is_called():
+        token = self.token
+        name = self._find_function(token)
+        if not name or self._is_called():
             value = self._operand()
             if self._begins_operand() and self.token.text not in COMPARISONS:
                 raise _UnreadableError
             return value
-        name = self._function_name(self._take())
+        self._take()
         arguments = self._pairs() if name == "dict" else []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
         if name in _VALUE_LAST and name != token.text:
             arguments = _put_last(arguments)
-        if name in COMPARISONS and len(arguments) == 1:
-            # `eq .x == 3` says one thing twice.
-            if _OPERATIONS.get(self._take().text) != name:
-                raise _UnreadableError
-            arguments.append(self._argument())
         # An operator may be meant for the last argument or for the whole call.
         is_ambiguous = name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]
-        is_ambiguous |= self.token.text in _SIGNS and (name not in _CONVERSIONS or not arguments)
-        if is_ambiguous:
+        if is_ambiguous or self.token.text in _SIGNS:
             raise _UnreadableError
         return self._call(name, *arguments)
 
-    def _pairs(self) -> list[_Term]:
-        """Read the arguments of a dict, perhaps with signs between a key and its value."""
+    def _pairs(self, end: str = "") -> list[_Term]:
+        """Read keys and values, perhaps with signs between them, up to a bracket or the last."""
         values: list[_Term] = []
-        while self._begins_operand():
-            is_word = self.token.kind == "word" and not self._is_function(self.token)
-            values.append(_text(self._take().text) if is_word else self._argument())
-            self._accept(":", "=")
-            values.append(self._argument())
+        read = self._operation if end else self._argument
+        while not self._accept(end) if end else self._begins_operand():
+            is_word = self.token.kind == "word" and (end or not self._find_function(self.token))
+            values.append(_text(self._take().text) if is_word else read())
+            self._accept(":", "=", "=>")
+            values.append(read())
             self._accept(",")
         return values
 
     def _argument(self) -> _Term:
         """Read an argument; a function that takes arguments takes all that follow."""
-        token = self.token
-        if not self._is_function(token) or self._is_called():
+        name = self._find_function(self.token)
+        if not name or self._is_called():
             return self._operand()
-        name = self._function_name(token)
         function = self._functions[name]
-        if name in COMPARISONS:
-            return self._application(most=2)
-        if function.parameters and not function.variadic:
-            return self._application(most=len(function.parameter_types))
-        return self._application() if function.variadic else self._operand()
+        most = None if function.variadic else len(function.parameter_types)
+        return self._application(most=2 if name in COMPARISONS else most)
 
     def _call(self, name: str, *arguments: _Term, is_piped: bool = False) -> _Term:
-        """Return a call; raises _UnreadableError for a wrong number of arguments."""
-        function = self._functions[name]
+        """Return a call; raises _UnreadableError for no function, and for wrong arguments."""
+        function = self._functions.get(name)
+        if function is None:
+            raise _UnreadableError
         types, count = function.parameter_types, len(arguments) + is_piped
         if count < len(types) - function.variadic or (count > len(types) and not function.variadic):
             raise _UnreadableError
-        if name in COMPARISONS and any("getResourceCondition" in each.text for each in arguments):
+        if name in COMPARISONS and (
+            count != len(("left", "right"))
+            or any("getResourceCondition" in each.text for each in arguments)
+        ):
             # A condition has fields: nobody knows which one is meant.
+            raise _UnreadableError
+        if function.variadic and any(each.type == "list" for each in arguments):
+            # Its items may be meant as arguments.
             raise _UnreadableError
         type_ = {"bool": "boolean", "string": "text"}.get(function.returns, "")
         if name in {"and", "or"} and {argument.type for argument in arguments} == {"boolean"}:
             type_ = "boolean"
         text = " ".join([name, *(argument.argument for argument in arguments)])
-        if name in {"ceil", "floor", "round"}:
-            text = text.replace("(div ", "(divf ")
         return _Term(text, type_, is_call=bool(arguments))
 
-    def _is_function(self, token: _Token) -> bool:
-        """Report whether a token is a function, perhaps under another language's name."""
+    def _find_function(self, token: _Token) -> str:
+        """Return Go's name of a function, perhaps under another language's name; "" for others."""
         name = find_go_name(token.text)
-        return token.kind == "word" and name in self._functions and name not in _CONSTANTS
+        return name if token.kind == "word" and name in self._functions else ""
 
     def _is_called(self) -> bool:
         """Report whether the next token is a name with a parenthesis right behind it."""
         following = (*self._tokens[self._position + 1 :], _END_TOKEN)[0]
         return following.text == "(" and not following.has_gap
-
-    def _function_name(self, token: _Token) -> str:
-        """Return Go's name of a function; raises _UnreadableError."""
-        if not self._is_function(token):
-            raise _UnreadableError
-        return find_go_name(token.text)
 
     def _begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -503,13 +418,12 @@ class _Expression:
             return token.text in {"(", ".", "[", "{"} and token.has_gap
         return token.kind != "end" and token.has_gap and token.text not in _INFIX
 
-    def _arguments(self) -> list[_Term]:
-        """Read ``(a, b)``."""
-        self._expect("(")
+    def _arguments(self, end: str = ")") -> list[_Term]:
+        """Read ``a, b`` up to a bracket."""
         values: list[_Term] = []
-        while not self._accept(")"):
+        while not self._accept(end):
             values.append(self.pipeline())
-            if not self._accept(",") and self.token.text != ")":
+            if not self._accept(",") and self.token.text != end:
                 raise _UnreadableError
         return values
 
@@ -520,18 +434,16 @@ class _Expression:
             token = self.token
             if token.kind == "field":
                 holder, name = value, self._take().text[1:]
+                if name == "length":
+                    # A field, or the property of JavaScript.
+                    raise _UnreadableError
                 value = _Term(f"{'' if value.text == '.' else value.argument}{token.text}")
             elif token.kind in {"key", "dashed"}:
                 value, holder = self._index(value, _text(self._take().text[1:])), None
             elif self._accept("["):
                 value, holder = self._index(value, self._operation()), None
                 self._expect("]")
-            elif token.text == "." and token.kind == "operator":
-                self._take()
-                if self.token.kind != "number" or self.token.has_gap:
-                    raise _UnreadableError
-                value, holder = self._index(value, _Term(self._take().text)), None
-            elif token.text == "(":
+            elif self._accept("("):
                 # The function that is like the method of Python or JavaScript.
                 arguments = self._arguments()
                 function = _METHOD_NAMES.get(name) or find_go_name(name)
@@ -545,82 +457,54 @@ class _Expression:
         return value
 
     def _index(self, value: _Term, key: _Term) -> _Term:
-        """Return ``index value key``; indices of indices are one call."""
-        # The list of the parts, for `split` makes a map.
-        value = value._replace(text=re.sub(r"(^|\| )split ", r"\1splitList ", value.text))
-        if re.search(rf"{re.escape(value.text)}\s*:?=[^}}]*\bsplit\s", self._before):
-            # Its parts have the keys _0 and _1.
+        """Return ``index value key``."""
+        # `split` makes a map, whose keys are _0 and _1. No list has an item before the first.
+        if re.search(r"\bsplit\s", self._before + value.text) or key.text.startswith("-"):
             raise _UnreadableError
-        if value.is_call and value.text.startswith("index "):
-            return _Term(f"{value.text} {key.argument}", is_call=True)
         return self._call("index", value, key)
 
     def _primary(self) -> _Term:
         """Read an operand without anything behind it."""
         token = self._take()
-        match token.kind:
-            case "string":
-                return _Term(token.text, "text")
-            case "quoted":
-                body = token.text[1:-1].replace("\\'", "'").replace('"', '\\"')
-                return _Term(f'"{body}"', "text")
-            case "quantity":
-                return _text(token.text)
-            case "number":
-                return _Term(token.text, "number")
-            case "variable" | "field":
-                return _Term(token.text)
-            case "dashed" | "key":
-                return self._call("index", _Term("."), _text(token.text[1:]))
-            case "word":
-                return self._word(token)
-            case _:
-                return self._bracket(token)
-
-    def _bracket(self, token: _Token) -> _Term:
-        """Read a parenthesis, a list, a dict or a dot."""
-        match token.text:
-            case "(":
+        match token:
+            case _Token("string", text):
+                value = _Term(text, "text")
+            case _Token("quoted", text):
+                body = text[1:-1].replace("\\'", "'").replace('"', '\\"')
+                value = _Term(f'"{body}"', "text")
+            case _Token("number", text):
+                value = _Term(text, "number")
+            case _Token("variable" | "field", text) | _Token("operator", "." as text):
+                value = _Term(text)
+            case _Token("word"):
+                value = self._word(token)
+            case _Token("operator", "("):
                 value = self.pipeline()
                 self._expect(")")
-                return value
-            case "[":
-                return self._call("list", *self._items("]"))
-            case "{":
-                return self._call("dict", *self._items("}"))
-            case ".":
-                return _Term(".")
+            case _Token("operator", "["):
+                value = self._call("list", *self._arguments("]"))._replace(type="list")
+            case _Token("operator", "{"):
+                value = self._call("dict", *self._pairs("}"))
             case _:
                 raise _UnreadableError
-
-    def _items(self, end: str) -> list[_Term]:
-        """Read the items of a list, or keys and values, up to a bracket."""
-        values: list[_Term] = []
-        while not self._accept(end):
-            is_key = end == "}" and len(values) % 2 == 0
-            is_word = is_key and self.token.kind == "word"
-            values.append(_text(self._take().text) if is_word else self._operation())
-            if not self._accept(*((":", "=", "=>") if is_key else (",",))) and (
-                is_key or self.token.text != end
-            ):
-                raise _UnreadableError
-        return values
+        return value
 
     def _word(self, token: _Token) -> _Term:
         """Read a name: a constant, a function, a variable, or a part of the request."""
-        text, following = token.text, self.token
-        if text in _CONSTANTS:
-            return _Term(_CONSTANTS[text], "" if _CONSTANTS[text] == "nil" else "boolean")
-        if following.text == "(" and not following.has_gap:
-            name = self._function_name(token)
+        text, following, name = token.text, self.token, self._find_function(token)
+        if text == "nil":
+            return _Term(text)
+        if text.lower() in {"true", "false"}:
+            return _Term(text.lower(), "boolean")
+        if not following.has_gap and self._accept("("):
             arguments = self._arguments()
             if name in _VALUE_LAST:
                 arguments = _put_last(arguments)
             return self._call("splitList" if name == "split" else name, *arguments)
         if f"${text}" in self._variables:
             return _Term(f"${text}")
-        if self._is_function(token):
-            return self._call(self._function_name(token))
+        if name:
+            return self._call(name)
         if following.kind == "field" and not following.has_gap and self._root is not None:
             if text in REQUEST:
                 return _Term(f"{self._root}.{text}")
@@ -669,27 +553,20 @@ _OF_XR: Final = frozenset({"spec", "metadata", "status"})
 # Words that stand between operands in other languages.
 _INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
 COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
-_CONSTANTS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("true", "True", "TRUE"), "true"),
-    **dict.fromkeys(("false", "False", "FALSE"), "false"),
-    **dict.fromkeys(("nil", "None", "null", "undefined"), "nil"),
-}
 # Operators of other languages in the order of their precedence, and their functions.
 _OPERATORS: Final[Sequence[Sequence[str]]] = (
-    ("??",),
     ("||", "or"),
     ("&&", "and"),
-    ("=", "==", "===", "!=", "!==", "<>", "<", "<=", ">", ">=", "in", *COMPARISONS),
+    ("==", "===", "!=", "!==", "<", "<=", ">", ">=", *COMPARISONS),
     ("+", "-", "~"),
-    ("*", "/", "%"),
+    ("*", "%"),
 )
-_NEGATION: Final = 3
+_NEGATION: Final = 2
 _OPERATIONS: Final[Mapping[str, str]] = {
-    "??": "default",
     "||": "or",
     "&&": "and",
-    **dict.fromkeys(("=", "==", "==="), "eq"),
-    **dict.fromkeys(("!=", "!==", "<>"), "ne"),
+    **dict.fromkeys(("==", "==="), "eq"),
+    **dict.fromkeys(("!=", "!=="), "ne"),
     "<": "lt",
     "<=": "le",
     ">": "gt",
@@ -697,13 +574,10 @@ _OPERATIONS: Final[Mapping[str, str]] = {
     "+": "add",
     "-": "sub",
     "*": "mul",
-    "/": "div",
     "%": "mod",
 }
-_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
+_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "mod"})
 _SIGNS: Final = frozenset("+-*/%")
-# Functions of one value, whose argument or result may be the operand: the outcome is the same.
-_CONVERSIONS: Final = frozenset({"float64", "int", "int64", "len", "toString"})
 # Methods by Go's names, and how many arguments the function takes before the value.
 _METHODS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("lower", "trim", "upper"), 0),
@@ -737,24 +611,13 @@ _TOKEN: Final = re.compile(
             rf"(?P<dashed>\.{_NAME}(?:-[A-Za-z_]\w*|-\d\w*[A-Za-z_]\w*)+)",
             rf"(?P<field>\.{_NAME})",
             rf"(?P<variable>(?:(?<![\w)\]])\.)?\${_NAME}|\$)",
-            r"(?P<quantity>\d+(?:\.\d+)?[A-Za-z]\w*)",
             r"(?P<number>(?:(?<=[ (\[,])-)?\d[\d_]*(?:\.\d+)?)",
             rf"(?P<word>{_NAME})",
             r"(?P<operator>===|!==|==|!=|<>|<=|>=|&&|\|\||\?\?|=>|[-+*/%<>=!?:|,()\[\]{}~.])",
         )
     )
 )
-# A field, or the property of JavaScript.
-_LENGTH: Final = re.compile(r"\.length\b(?!\()")
-_PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
-# An action with a comment of Python or Go behind it, and no text in which such a mark may be. A
-# number or a variable behind ``//`` is divided by.
-_TRAILING_COMMENT: Final = re.compile(
-    r"""(?P<code>[^"'`#/]*[^"'`#/\s])\s+(?:#|//\s*(?=[A-Za-z]))[^"'`]*"""
-)
-_ASSIGNMENTS: Final = re.compile(r"""\$\w+\s*:?=[^;"'`=]+(?:;\s*\$\w+\s*:?=[^;"'`=]+)+""")
-_COMMENT: Final = re.compile(r"/\*(.*)\*/|//(.*)|\#(?!if|each|with|unless)(.*)", re.DOTALL)
 _KEYWORD: Final = re.compile(
     r"(?P<else>else)\s*[:{]?|end[ \t]*(?:if|for|range|with|block|define|macro)?"
     r"|/(?:if|each|with|unless)"
@@ -766,11 +629,6 @@ _LOOP_NAMES: Final = re.compile(
 )
 _LOOP_WITHOUT_SIGN: Final = re.compile(r"\$(\w+)\s*,\s*\$(\w+)\s+(?=[$.(])")
 _NAMED: Final = re.compile(
-    r"(define|block|template|include)(?:\s+|\s*\(\s*)"
-    r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
+    r"(define|block|template|include)\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))"
 )
-_FIELD_ASSIGNMENT: Final = re.compile(
-    r"(\$?\w*(?:\.\w+)*)(?:\.(\w+)|\[([^]\d=][^]=]*)\])\s*=(?![=~>])"
-)
-_OTHER_ASSIGNMENT: Final = re.compile(rf"(?:{_QUOTED}|\[\w*\]|[^()\[\]{{}}\"'`=!<>:|])*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

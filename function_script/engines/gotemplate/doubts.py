@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import corrections, registry
-from function_script.engines.gotemplate.arguments import find_call_without_dot
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
@@ -18,8 +17,6 @@ from function_script.texts.source import Source
 _OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
 _REPLACING: Final = frozenset({"regexReplaceAll", "regexReplaceAllLiteral"})
 _EFFECTS: Final = registry.MUTATING | {"fail"}
-# Functions that only make sense for the text that a template writes.
-_OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
 # Messages and hints for functions whose results Go prints where nobody stores them.
 _PRINTED_BY_MISTAKE: Final = {
     **dict.fromkeys(
@@ -32,10 +29,10 @@ _PRINTED_BY_MISTAKE: Final = {
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
-def find(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> list[Finding]:
+def find(trees: parser.Trees, source: Source) -> list[Finding]:
     """Return the doubtful parts of a text that compiles."""
     doubts = [
-        *_find_in_nodes(trees, source, grammar),
+        *_find_in_nodes(trees),
         *find_printed(trees, source),
         *(doubt for root in trees.values() for doubt in _find_unread_variables(root)),
     ]
@@ -66,27 +63,13 @@ def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
             yield Finding(variable.position, len(name), message, hint)
 
 
-def _find_in_nodes(
-    trees: parser.Trees, source: Source, grammar: parser.Grammar
-) -> Iterator[Finding]:
+def _find_in_nodes(trees: parser.Trees) -> Iterator[Finding]:
     for part in nodes.walk_trees(trees):
-        call = find_call_without_dot(part)
-        if call is not None and _reads_dot(trees.get(call[1], ())):
-            keyword, name = call
-            message = f'the template "{name}" reads its dot, and is given nothing'
-            hint = f'write {{{{ {keyword} "{name}" . }}}}'
-            yield Finding(part.position, len(keyword), message, hint)
         match part:
-            case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
-                last.function in _OF_TEXT
-            ):
-                name = last.function
-                correction = corrections.correct(source.text, last.position, grammar)
-                if correction is not None:
-                    message = (
-                        f"{name} changes what the template is given, not the text that it writes"
-                    )
-                    yield Finding(last.position, len(name), message, correction.hint)
+            case nodes.Template(name=name, pipe=None) if _reads_dot(trees.get(name, ())):
+                message = f'the template "{name}" reads its dot, and is given nothing'
+                hint = f'write {{{{ template "{name}" . }}}}'
+                yield Finding(part.position, len("template"), message, hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
             case nodes.Command():

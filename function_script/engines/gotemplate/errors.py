@@ -52,7 +52,7 @@ class Code(Enum):
     NULL_AS_ARGUMENT = "it is null: use default"
     NULL_AS_TEXT = 'say what to write instead: {{ .x | default "none" }}'
     NULL_TO_RANGE = "say what to go over instead: {{ range default list .x }}"
-    OUTSIDE_RANGE = 6
+    OUTSIDE_RANGE = "only a range has turns to leave or to go on with: take it out"
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
     PLUS_BETWEEN = "add A B adds numbers; print joins texts, concat lists, and merge maps"

@@ -97,7 +97,7 @@ class GoTemplateLint(TemplateLint):
                 yield Mention(text, place.source, place.span)
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
-        """Find wrong calls, and comparisons of values with other types."""
+        """Find calls that fail whenever they run."""
         grammar = programs.read_settings(program.options).grammar()
         for source, trees in programs.parse_texts(program):
             for finding in arguments.find_failures(trees, grammar):
@@ -105,9 +105,8 @@ class GoTemplateLint(TemplateLint):
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find what runs and cannot be meant."""
-        grammar = programs.read_settings(program.options).grammar()
         for source, trees in programs.parse_texts(program):
-            for finding in doubts.find(trees, source, grammar):
+            for finding in doubts.find(trees, source):
                 yield finding.to_diagnostic(source)
         for part in request_reads.walk(program).parts:
             message = "a getter takes the request, and not a part of it"

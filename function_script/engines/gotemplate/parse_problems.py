@@ -155,26 +155,25 @@ class _CorrectedText:
 
 # Hints, by the codes of the parser's errors
 
-_CHARACTERS: Final = {
-    "-": 'a name has letters, digits and _: write index MAP "NAME" for others',
-    "?": "a field that may be missing: test it with if or with, or use dig",
-}
+_COMMENT: Final = "a comment is an action of its own: {{/* TEXT */}}"
+_MAY_BE_MISSING: Final = (
+    "a value that may be missing: use default or dig, or test it with if or with"
+)
 _MAX_KEYWORD: Final = 5
-_NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
-# An unexpected token, or any, and what the parser was reading, where it matters.
+_SIGN: Final = "eq A B compares, $NAME := VALUE sets a variable, and $_ := set MAP KEY VALUE a key"
+# An unexpected token, a pair of characters or any, and what the parser was reading, if it matters.
 _UNEXPECTED: Final = {
     ("range", "range"): "range goes over a list, a map, or N numbers: until N",
-    ("range", ""): "range is a block: set the variable inside of it with =",
-    # Behind an else of another block: Go's parser goes on as if text followed.
-    ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
-    ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
     ("if", "operand"): "if is a block of its own: {{ if CONDITION }} … {{ end }}",
-    ("if", ""): "if is a block: declare the variable before, and set it inside with =",
     ("map", ""): "a map is written as dict KEY VALUE KEY VALUE",
     (",", "range"): "a range has one or two variables: range $index, $item := LIST",
     (",", ""): "arguments have blanks between them, no commas",
     ("{", ""): "a value in an action has no braces of its own",
-    ("/", "command"): "a comment is {{/* TEXT */}}",
+    ("/", "command"): _COMMENT,
+    ("# ", ""): _COMMENT,
+    ("==", ""): _SIGN,
+    ("= ", ""): _SIGN,
+    ("??", ""): _MAY_BE_MISSING,
     ("}", ""): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
 }
@@ -186,10 +185,6 @@ _ONE_BRACE: Final = re.compile(r"(?<!\{)\{-?\s*(?:range|with|define|block|if)\s[
 _OF_OTHER_TEMPLATE: Final = (
     "a named template has no variables of others: it reads what it is given, as the dot"
 )
-_OUTSIDE_RANGE: Final = {
-    "break": "only a range can be left: take it out",
-    "continue": "only a range has turns: take it out",
-}
 
 
 def _syntax_hint(error: ParseError, source: str, position: int, settings: Settings) -> str | None:
@@ -204,21 +199,15 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
         case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
             return "the name of a variable has letters, digits and _ only"
         case Code.BAD_CHARACTER:
-            # Behind a word or before another value, it is in no name of a field.
-            is_between = re.search(r"(?<![\w.$])\w+$", source[:position]) is not None
-            is_between |= source[position + 1 : position + 2] in {".", "$"}
-            return None if name == "-" and is_between else _CHARACTERS.get(name)
-        case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
-            return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
+            return _MAY_BE_MISSING if name == "?" else None
         case Code.TOKEN_UNEXPECTED:
             name = "map" if _MAP.match(source, position) else name
-            keys = ((name, error.context), ("", error.context), (name, ""))
+            pair = source[position : position + 2]
+            keys = ((name, error.context), ("", error.context), (name, ""), (pair, ""))
             return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
             inner = re.search(_BLOCK.format(re.escape(settings.delims[0])), source[position:])
             return f"this {name}{', or a block in it,' * bool(inner)} has no end"
-        case Code.OUTSIDE_RANGE:
-            return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
             return _variable_hint(name, source, position, settings.delims[0])
         case _:
@@ -271,19 +260,14 @@ def _function_hint(name: str, source: str, position: int, settings: Settings) ->
         return hint
     if is_text:
         return f'write "{name}" for a text, .{name} for a field, ${name} for a variable'
-    # A name that stands alone in an action, or has fields. A short one may be a keyword that is
-    # misspelt, but not behind the key of a value.
-    is_alone = (
-        (len(name) > _MAX_KEYWORD or re.search(r": [\"']?\{\{-?\s*$", before) is not None)
-        and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
-        and re.search(r"\{\{-?\s*$", before) is not None
+    # The first word of an action, behind which a text may lack its quote. A short one that has no
+    # fields may be a keyword that is misspelt.
+    is_whole = (
+        re.search(r"\{\{-?\s*$", before) is not None
+        and re.match(r"[\w.]*\s*-?(?:\}\}|\|)", after) is not None
+        and (has_fields or len(name) > _MAX_KEYWORD)
     )
-    # Behind a function that takes a key, the name may be one, and the fields of the result.
-    action = before[before.rfind(settings.delims[0]) :]
-    is_key = re.search(r"\b(?:dig|index|get\w*) [^|()]*$", action) is not None
-    if name in _NO_VALUES or is_key or not (is_alone or has_fields):
-        return None
-    return "a field begins with a dot, and a variable with $"
+    return "a field begins with a dot, and a variable with $" if is_whole else None
 
 
 def _is_argument(before: str) -> bool:

@@ -181,9 +181,8 @@ _ARITY: Final = "a piped value is the last argument; parentheses keep arguments 
 def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str | None:
     site = sites[-1] if sites else None
     is_absence = isinstance(error, (errors.NoValueError, errors.FieldError)) and len(sites) > 1
-    if call := arguments.find_call_without_dot(sites[-2].node) if is_absence else None:
-        keyword, name = call
-        return f'give it the value that it reads: {{{{ {keyword} "{name}" . }}}}'
+    if is_absence and isinstance(call := sites[-2].node, nodes.Template) and call.pipe is None:
+        return f'give it the value that it reads: {{{{ template "{call.name}" . }}}}'
     if isinstance(error, errors.LimitExceededError):
         return error.hint
     if site is not None and isinstance(site.node, nodes.Field):

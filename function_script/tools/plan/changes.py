@@ -83,8 +83,8 @@ class Reconcile:
     catalog: Catalog
     xrd: Object
 
-    def find(self) -> Outcome:
-        """Return the changes.
+    def find(self, *, repeats: bool = False) -> Outcome:
+        """Return the changes; ``repeats``: those after several reconciles like this one.
 
         Raises UnknownError if what becomes of an object is not known, or a rule cannot be
         evaluated.
@@ -108,15 +108,15 @@ class Reconcile:
                 changes.append(_place(self.after.positions, change))
                 refusals += _find_refusals(after, orphan, self.after.result.xr, self.catalog)
             else:
-                effect = effects.apply(live, before, after, self.catalog)
-                remaining[name] = effect.manifest
+                effect = effects.apply(live, before, after, self.catalog, repeats=repeats)
+                remaining[name] = live if live and effect.refusals else effect.manifest
                 changes += _locate(self.after.positions, name, after, effect.changes)
                 refusals += effect.refusals
         changes.sort(key=lambda each: (each.verb != "destroy", each.verb != "add"))
         status, xr = status_of(self.after, self.catalog), self.after.result.file
         complete = manifests.object_at(status_of(self.before, self.catalog), "status")
-        parts = (manifests.object_at(each, "status") for each in (self.before.result.xr, xr))
-        there = {key for each in parts for key in each}
+        own = self.before.result
+        there = {key for each in (own.xr, own.file) for key in manifests.object_at(each, "status")}
         # A default that the XRD has from now on is not there yet.
         former: Object = {key: complete[key] for key in complete if key in there}
         effect = effects.apply(None, {"status": former}, status, self.catalog)
@@ -131,7 +131,7 @@ class Reconcile:
 
         A value with a name that is not generated yet is not certain.
         """
-        settled = self.find()
+        settled = self.find(repeats=True)
         generated = [
             manifests.name(manifest)
             for name, manifest in self.after.result.resources.items()
@@ -232,7 +232,7 @@ def find_protected(changes: Iterable[Change], dump: Dump) -> Iterator[str]:
 
 def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
     """Yield why a new object is refused; ``orphan`` is what stays behind."""
-    yield from effects.list_violations(new, catalog)
+    yield from effects.list_violations(new, catalog, is_new=True)
     type_ = objects.api_version_and_kind(new)
     if catalog.is_cluster_scoped(type_):
         if manifests.namespace(xr):

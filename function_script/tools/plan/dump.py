@@ -16,6 +16,7 @@ from function_script.tools import bounded, manifests
 from function_script.tools.manifests import Key
 from function_script.tools.render import RenderInputs
 from function_script.tools.render.requirements import RequirementSource
+from function_script.tools.validate.catalog import Catalog
 
 MASKED: Final = "script.fn.crossplane.io/masked"
 """The annotation of Secrets whose values `snapshot` has masked."""
@@ -159,6 +160,14 @@ class Dump:
             key = referred_key(reference, manifests.namespace(xr))
             if key[-1]:
                 yield key
+
+    def check_references(self, xr: Object, catalog: Catalog) -> None:
+        """Raise UnknownError for an object of a namespace to which an XR refers without one."""
+        for reference in () if manifests.namespace(xr) else references_of(xr):
+            type_, key = objects.api_version_and_kind(reference), referred_key(reference, "")
+            is_readable = key[2] or catalog.is_cluster_scoped(type_) or self.get(key)
+            if not is_readable and catalog.find(*type_) is not None:
+                raise UnknownError(f"Crossplane cannot read its {type_[1]}, which has no namespace")
 
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""

@@ -18,7 +18,7 @@ from function_script.tools import manifests, structural_schema, xr_validation
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
-from function_script.tools.validate import builtin
+from function_script.tools.validate import builtin, server_rules
 from function_script.tools.validate.catalog import Catalog
 
 # A field whose desired value changes, with that value before and what the object has afterwards. It
@@ -40,9 +40,12 @@ class Effect:
     refusals: list[str] = field(default_factory=list)
 
 
-def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) -> Effect:
+def apply(
+    live: Object | None, before: Object, after: Object, catalog: Catalog, *, repeats: bool = False
+) -> Effect:
     """Return what it does to an observed object that ``after`` is desired in place of ``before``.
 
+    ``repeats``: it is applied again, which writes the lists and maps that went without items.
     Without an object, the desired values are those that change. Raises UnknownError if a field is
     desired no longer and nothing says who has it, or if a rule cannot be evaluated.
     """
@@ -52,7 +55,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(
             manifest=after,
             changes=[(_to_written(path, after), old, new, True) for path, old, new in differences],
-            refusals=list_violations(after, catalog) if differences else [],
+            refusals=list_violations(after, catalog, is_new=True) if differences else [],
         )
     if not differences:
         return Effect(manifest=live, changes=[])
@@ -81,11 +84,13 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     if schema:
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
+    again = lists.to_maps(stored[1]) if repeats else {}
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []
     for path, old, new in differences:
         value = objects.find_path(mapped, path)
+        value = objects.find_path(again, path) if value is None else value
         has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or path[:-1] in lists
         # Nobody has a list without items: it goes with the last field of the map above it.
         is_left_over = new is None and old == {} and path in lists
@@ -122,11 +127,14 @@ def _check_version(live: Object, before: Object) -> None:
         raise UnknownError(f"{text}, and it is desired as {versions[1]}")
 
 
-def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
+def list_violations(
+    manifest: Object, catalog: Catalog, part: str = "", *, is_new: bool = False
+) -> list[str]:
     """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
 
+    ``is_new``: so do its rules in CEL, if they can be evaluated.
     A server-side apply of a field that is not in the schema is refused, too. Which version of
-    Kubernetes' own kinds a cluster has is not known.
+    Kubernetes' own kinds a cluster has is not known: of these, it is what all versions refuse.
     """
     type_ = objects.api_version_and_kind(manifest)
     if not catalog.is_extension(type_) and (versions := catalog.list_versions(*type_)):
@@ -134,8 +142,11 @@ def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[
     if catalog.find(*type_) is None and (other := builtin.find_other_version(*type_, ())):
         return [f"{type_[1]}: Kubernetes {builtin.version()} has it in {other}, not in {type_[0]}"]
     comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
-    problems = [] if comparison is None else comparison.problems
-    return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]
+    problems = comparison.problems if comparison else server_rules.compare(manifest)
+    texts = [each.message for each in problems if each.path.startswith(part)]
+    if comparison and is_new:
+        texts += xr_validation.find_refusals(comparison.value, None, comparison.schema)[0]
+    return [f"{type_[1]}: {each}" for each in texts]
 
 
 def _set_nulls(
@@ -206,8 +217,7 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
     # Crossplane applies stringData, which the object has in its data alone.
-    texts = manifests.object_at(live, "data")
-    stored = {"stringData": texts, **live}
+    stored = {"stringData": manifests.object_at(live, "data"), **live}
     desired = manifests.copy(_with_data(before, _encode_texts(before)))
     managed_fields.remove_crossplane_metadata(desired)
     applied = managed_fields.applied_configuration(stored)

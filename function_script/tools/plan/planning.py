@@ -36,6 +36,7 @@ _MAX_PROCESSES: Final = 4
 _REQUIRES: Final = re.compile(
     r"requir|extra|environment|credentials|'(source|inputRef|modulesFrom)'", re.IGNORECASE
 )
+_POLICY: Final = "compositionUpdatePolicy"
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -101,8 +102,8 @@ class Planner:
         if any(not each.is_file() and not each.is_dir() for each in inputs):
             # A pipe can be read once.
             return 1
-        cpus = capacity.heavy_slots()
-        return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
+        most = min(capacity.heavy_slots(), _MAX_PROCESSES)
+        return max(1, min(most, len(self._owners) // _MIN_XRS))
 
     def relate(self, plans: Sequence[XrPlan]) -> Iterator[XrPlan]:
         """Yield all plans in their order; what other XRs change makes some unknown.
@@ -158,8 +159,7 @@ class Planner:
         for number, key in enumerate(sorted(keys, key=lambda key: (len(above[key]), key))):
             if report is not None:
                 report(number / len(keys))
-            plan = self._plan_xr(key)
-            if plan is None:
+            if (plan := self._plan_xr(key)) is None:
                 continue
             if plan.verdict == "unknown":
                 self._unknown.add(key)
@@ -267,18 +267,17 @@ class Planner:
         """
         if halt := _find_halt(xr):
             raise UnknownError(f"{halt}, and the XR above it ends that")
-        policies = [_read_policy(each) for each in (xr, new_xr)]
+        holds = [manifests.text_at_machinery(each, _POLICY) == "Manual" for each in (xr, new_xr)]
         fields = ("compositionRevisionSelector", "compositionRevisionRef")
         paths = [(*place, field) for place in manifests.MACHINERY for field in fields]
         selections = [[objects.find_path(each, path) for path in paths] for each in (xr, new_xr)]
-        follows = policies == ["Manual", "Automatic"]
-        is_other = policies != ["Manual", "Manual"] and selections[0] != selections[1]
-        if is_other or (follows and new_name not in self._new):
+        is_other = not all(holds) and selections[0] != selections[1]
+        if is_other or (holds == [True, False] and new_name not in self._new):
             raise UnknownError("the XR above it changes which CompositionRevision it selects")
 
     def _find_hold(self, xr: Object, new: Side) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
-        if _read_policy(xr) == "Manual":
+        if manifests.text_at_machinery(xr, _POLICY) == "Manual":
             return "its compositionUpdatePolicy is Manual"
         if any(steps.find_unselected(new.composition, xr)):
             return "its compositionRevisionSelector does not select the new Composition"
@@ -293,10 +292,10 @@ class Planner:
         return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
-        key = plan.key
+        self._dump.check_references(xr, self._catalog)
         observed = self._dump.find_observed(xr)
         new_inputs = self._make_inputs(new_xr, new, observed.values())
-        old_xrd = self._old_xrds.get(key[:2])
+        old_xrd = self._old_xrds.get(plan.key[:2])
         old_inputs = replace(new_inputs, xr=xr, composition=old.composition, xrd=old_xrd)
         # A change of Compositions is planned, and not one of functions.
         old = replace(old, functions=new.functions)
@@ -344,7 +343,7 @@ class Planner:
             differences = [*changes.hide(differences, xr, observed)]
             refusals = refusals and _HIDDEN
         else:
-            self._public.add(key)
+            self._public.add(plan.key)
         return replace(
             plan,
             # Crossplane applies and deletes the other objects all the same.
@@ -364,8 +363,8 @@ class Planner:
     def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
         """Return why the API server refuses an XR after the change; empty if it does not.
 
-        Raises UnknownError if there is no XRD of its version, or if that does not have a field any
-        longer, which is dropped then.
+        Raises UnknownError if there is no XRD of its version, or if that no longer has a field,
+        which is dropped then, or no longer allows one.
         """
         if inputs.xrd is None or old.xrd is None:
             raise UnknownError("the dump lacks its XRD")
@@ -378,12 +377,18 @@ class Planner:
         if inputs.xr is old.xr and not is_changed:
             return ""
         verdict = xr_validation.validate(inputs.xr, inputs.xrd)
-        if verdict.errors:
-            return self._explain(verdict.errors[0].message, inputs)
+        for error in verdict.errors:
+            path = objects.read_path(error.field)
+            # What is absent is judged with what is above it, and Crossplane writes into the spec.
+            path = path if objects.find_path(inputs.xr, path) is not None else path[:-1]
+            values = [objects.find_path(each, path) for each in (old.xr, inputs.xr)]
+            if not path[1:] or values[0] != values[1]:
+                return self._explain(error.message, inputs)
         former = xr_validation.validate(old.xr, old.xrd).warnings
-        losses = [each for each in verdict.warnings if is_changed and each not in former]
-        if losses:
-            message = f"with the XRD after the change it has an {losses[0].message}"
+        losses = (each for each in verdict.warnings if each not in former)
+        # The API server takes most values that are there already.
+        for each in (*verdict.errors, *losses) if is_changed else ():
+            message = f"the XRD after the change does not allow what it has: {each.message}"
             raise UnknownError(self._explain(message, inputs))
         return ""
 
@@ -432,9 +437,9 @@ class Planner:
         """Note what the change makes of the XRs that an XR composes, of which some remain."""
         for change in differences:
             name = change.resource or ""
+            live = observed.get(name)
             # One of another kind under its resource name leaves it as it is.
-            if name in observed and change.verb != "add":
-                live = observed[name]
+            if live is not None and change.verb != "add":
                 key = manifests.key_of(live)
                 if key in self._owners:
                     self._rewrites[key] = remaining.get(name)
@@ -490,10 +495,6 @@ def _read_definition(xrd: Object) -> tuple[str, list[tuple[str, str, Object]]]:
 def _read_enforced(xrd: Object) -> str:
     """Return the name of the Composition that an XRD enforces; empty if there is none."""
     return manifests.text_at(xrd, "spec", "enforcedCompositionRef", "name")
-
-
-def _read_policy(xr: Object) -> str:
-    return manifests.text_at_machinery(xr, "compositionUpdatePolicy") or "Automatic"
 
 
 def _find_owners(dump: Dump, types: Iterable[tuple[str, str]]) -> dict[Key, list[Key]]:

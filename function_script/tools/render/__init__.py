@@ -48,11 +48,13 @@ class RenderInputs(PipelineInputs):
 
     def follow(self, result: RenderResult) -> Self:
         """Return the inputs of the next reconcile, with all ready that was composed."""
+        # A new object has no status of a former one with its resource name.
         current = {
-            manifests.annotation(each, manifests.RESOURCE_NAME): each for each in self.observed
+            (manifests.annotation(each, manifests.RESOURCE_NAME), manifests.key_of(each)): each
+            for each in self.observed
         }
         observed = [
-            manifests.copy(current.get(name, {}), manifest)
+            manifests.copy(current.get((name, manifests.key_of(manifest)), {}), manifest)
             for name, manifest in result.resources.items()
         ]
         for each in observed:

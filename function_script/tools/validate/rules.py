@@ -62,18 +62,17 @@ def check(
 ) -> tuple[list[Problem], list[SkippedRule]]:
     """Return the rules that ``value`` violates, and those that could not be evaluated.
 
-    With an ``old`` value before it, they are those that compare both, where it is another one.
+    With an ``old`` value before it, they are those of the parts that are other ones. Those that
+    could not be evaluated are then those that compare both: others may have refused ``old``, too.
     """
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
     for rule in _rules(value, schema, old):
-        if old is not None and rule.old is None:
-            continue
         outcome = _evaluate(rule, evaluator) if is_available() else _skipped(rule, _NOT_INSTALLED)
-        if isinstance(outcome, SkippedRule):
-            unevaluated.append(outcome)
-        elif outcome is not None:
+        if isinstance(outcome, Problem):
             problems.append(outcome)
+        elif outcome is not None and (old is None or rule.old is not None):
+            unevaluated.append(outcome)
     return problems, unevaluated
 
 

@@ -59,10 +59,8 @@ def compare(manifest: Object) -> Iterator[Problem]:
             yield from _compare_keys(manifest, (part,), _CONFIG_KEY, text)
     elif type_ == ("policy", "PodDisruptionBudget"):
         yield from _compare_choice(spec, ("spec",), "bound", ("minAvailable", "maxUnavailable"))
-    elif type_ == ("rbac.authorization.k8s.io", "ClusterRoleBinding"):
-        for index, subject in enumerate(manifests.objects_at(manifest, "subjects")):
-            if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
-                yield wording.missing(format_path(("subjects", index, "namespace")))
+    elif type_[0] == "rbac.authorization.k8s.io":
+        yield from _compare_access(manifest)
 
 
 def compare_metadata(manifest: Object) -> Iterator[Problem]:
@@ -113,6 +111,19 @@ def _compare_pods(
     claims = manifests.objects_at(manifest, "spec", "volumeClaimTemplates")
     names = {*map(manifests.name, claims), *(manifests.text_at(each, "name") for each in volumes)}
     yield from _compare_containers(pod, names, (*above, "spec"))
+
+
+def _compare_access(manifest: Object) -> Iterator[Problem]:
+    """Find parts of a role's rules, and namespaces of a binding's subjects, that are absent."""
+    for index, rule in enumerate(manifests.objects_at(manifest, "rules")):
+        # A rule with URLs has no resources.
+        parts = () if rule.get("nonResourceURLs") else ("apiGroups", "resources")
+        for part in (part for part in ("verbs", *parts) if not rule.get(part)):
+            yield wording.missing(format_path(("rules", index, part)))
+    for index, subject in enumerate(manifests.objects_at(manifest, "subjects")):
+        is_account = subject.get("kind") == "ServiceAccount" and not subject.get("namespace")
+        if is_account and manifest["kind"] == "ClusterRoleBinding":
+            yield wording.missing(format_path(("subjects", index, "namespace")))
 
 
 def _compare_schedule(schedule: str) -> Iterator[Problem]:

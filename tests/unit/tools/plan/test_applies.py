@@ -33,6 +33,7 @@ def plan_edit(
     bodies: tuple[Object, Object],
     *definitions: Object,
     live: Object | None = None,
+    flags: tuple[str, ...] = (),
 ) -> Object:
     """Plan the edit of one resource; ``live`` is what its object has if not what is desired."""
     plan.write("composition.yaml", *(to_composition(kind, body) for body in bodies))
@@ -44,7 +45,7 @@ def plan_edit(
     annotations = manifests.texts_at(body, "metadata", "annotations")
     manifest: Object = {**kind, **body, "metadata": metadata}
     manifests.add_texts(manifest, annotations, "metadata", "annotations")
-    (row,) = plan.find_rows(subject, manifest, *definitions)
+    (row,) = plan.find_rows(subject, manifest, *definitions, flags=flags)
     assert not row["drift"], row
     return row
 
@@ -131,6 +132,27 @@ def test_field_that_goes_leaves_what_the_api_server_leaves(
     assert (".".join(map(str, change["path"])), change["after"], change["certain"]) == expected
 
 
+@pytest.mark.parametrize("is_below", [False, True])
+def test_list_that_goes_without_items_is_written_by_a_later_reconcile(
+    plan: Plan, *, is_below: bool
+) -> None:
+    bodies: list[Object] = [{"rules": ["a"]}, {"rules": []}]
+    if is_below:
+        bodies = [{"below": body} for body in bodies]
+    schema: Object = {"below": BELOW} if is_below else {"rules": SET}
+    row = plan_edit(plan, BUCKET, spec(*bodies), crd(schema), flags=("--until-ready",))
+    values = [(each["after"], each["later"]) for each in row["changes"]]
+    assert values == [(None, False), (bodies[1]["below"] if is_below else [], True)]
+
+
+def test_item_has_its_default_in_a_later_reconcile_too(plan: Plan) -> None:
+    bodies = spec({}, {"rules": [{"a": "x"}]})
+    (change,) = plan_edit(plan, BUCKET, bodies, crd({"rules": ITEMS}), flags=("--until-ready",))[
+        "changes"
+    ]
+    assert (change["after"], change["later"]) == ([{"a": "x", "b": "z"}], False)
+
+
 def test_map_that_would_become_null_is_refused(plan: Plan) -> None:
     """The API server makes null of a map whose last field an apply removes."""
     row = plan_edit(plan, BUCKET, FLAGS, crd({"flags": TEXTS}))
@@ -204,9 +226,12 @@ def test_object_as_the_api_server_completes_it_has_no_drift(
     assert row["verdict"] == "unchanged", row
 
 
+RULE = {"x-kubernetes-validations": [{"rule": "self < 2", "message": "it is too great"}]}
 VIOLATIONS = {
     "unknown field": ({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"'),
     "type": ({}, {"size": "two"}, "Bucket: spec.size: Invalid value"),
+    "rule": ({"size": 1}, {"size": 2}, "Bucket: spec.size: Invalid value: 2: it is too great"),
+    "rule that it violates before": ({"size": 2}, {"size": 2, "region": "us"}, ""),
     "there before": ({"colour": "red"}, {"colour": "blue"}, ""),
 }
 
@@ -216,7 +241,7 @@ def test_object_that_its_schema_does_not_allow_is_refused(
     plan: Plan, before: Object, after: Object, reason: str
 ) -> None:
     """A cluster refuses fields that are not in the schema, too; it drops them with other writes."""
-    row = plan_edit(plan, BUCKET, spec(before, after), crd())
+    row = plan_edit(plan, BUCKET, spec(before, after), crd(**RULE))
     assert row["verdict"] == ("invalid" if reason else "planned")
     assert reason in str(row["reason"])
 
@@ -261,6 +286,7 @@ def run_image(image: str) -> Object:
 
 SELECTOR: Object = {"matchLabels": {"a": "b"}}
 ROLLING: Object = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}}
+LABELS: Object = {"selector": SELECTOR, "template": {"metadata": {"labels": {"a": "b"}}}}
 FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
     "selector": (
         "apps/v1 Deployment",
@@ -278,7 +304,7 @@ FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
         "apps/v1 Deployment",
         spec({}, {"strategy": {"type": "Recreate"}}),
         {"spec": {"region": "eu", "strategy": ROLLING}},
-        "rollingUpdate may not be specified",
+        "Deployment: spec.strategy.rollingUpdate: Forbidden: may not be specified",
     ),
     "image of a Job": (
         "batch/v1 Job",
@@ -291,6 +317,12 @@ FINAL: dict[str, tuple[str, tuple[Object, Object], Object | None, str]] = {
         spec({"jobTemplate": {"spec": run_image("b")}}, {"jobTemplate": {"spec": run_image("c")}}),
         None,
         "",
+    ),
+    "labels that the selector does not match": (
+        "apps/v1 Deployment",
+        spec(LABELS, {**LABELS, "template": {"metadata": {"labels": {"a": "c"}}}}),
+        None,
+        "Deployment: spec.template.metadata.labels: Invalid value",
     ),
     "role": (
         "rbac.authorization.k8s.io/v1 RoleBinding",
@@ -321,8 +353,9 @@ def test_field_that_an_own_kind_never_changes_is_refused(
 
 def test_new_object_that_its_schema_does_not_allow_is_refused(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
-    text = plan(xr(), *buckets(), crd(maximum=1))
-    assert "refused: Bucket: spec.size: Invalid value: 2" in text
+    for schema in ({"maximum": 1}, RULE):
+        text = plan(xr(), *buckets(), crd(**schema))
+        assert "refused: Bucket: spec.size: Invalid value: 2" in text
 
 
 def test_new_object_without_a_namespace_is_refused_for_an_xr_with_one(plan: Plan) -> None:

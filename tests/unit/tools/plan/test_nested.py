@@ -37,6 +37,8 @@ def test_default_that_the_status_gets_is_a_change(plan: Plan) -> None:
     (plan.directory / "new" / "xrd.yaml").write_text(text)
     live = [xr(), *buckets(), with_status()]
     assert "status.level: absent becomes 3\n" in plan(*live)
+    live[0]["status"] = {"conditions": []}
+    assert "status.level: absent becomes 3\n" in plan(*live)
     live[0]["status"] = {"level": 2}
     assert "Plan: 0 to add, 0 to change, 0 to destroy.\n" in plan(*live)
 
@@ -53,6 +55,17 @@ def test_inner_xr_may_get_another_composition(plan: Plan, place: str) -> None:
     assert 'destroy: 2 objects of 1 XR: Bucket "demo-0"' in text
     file = "new/others.yaml:17" if place == "new" else 'Composition "others" of the dump, inline:3'
     assert f"  --> {file}" in text
+
+
+def test_inner_xr_keeps_a_value_that_its_xrd_refuses(plan: Plan) -> None:
+    """Kubernetes refuses those alone that are written, and then the outer XR changes nothing."""
+    xrd = json.loads(json.dumps(XRD).replace('"region": {', '"region": {"enum": ["x"], '))
+    plan.write("outer.yaml", OUTER, OUTER.replace("count: 2", "count: 1"))
+    outer, inner = plan.find_rows(*nested(), xrd)
+    assert (outer["verdict"], inner["verdict"]) == ("planned", "planned")
+    plan.write("outer.yaml", OUTER, OUTER.replace("region: eu", "region: us"))
+    outer, inner = plan.find_rows(*nested(), xrd)
+    assert (outer["verdict"], inner["verdict"]) == ("invalid", "unchanged")
 
 
 def test_inner_xr_that_is_paused_from_now_on_stays(plan: Plan) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, Plan, buckets, xr
+from support.plans import COMPOSITION, XRD, Plan, buckets, xr
 
 from function_script.request.values import Object
 
@@ -183,3 +183,13 @@ def test_object_in_use_goes_with_its_usage_alone(plan: Plan) -> None:
         (row,) = plan.find_rows(xr(resourceRefs=references), *live, usage, *more)
         assert row["verdict"] == verdict, row
     assert row["reason"] == 'Bucket "demo-1" is in use: a Usage refuses its deletion'
+
+
+def test_xr_with_an_object_that_crossplane_cannot_read_is_unknown(plan: Plan) -> None:
+    """It got the reference when another kind took the place of one without a namespace."""
+    plan.change(("size: 1", "size: 2"))
+    reference = {"apiVersion": "v1", "kind": "Service", "name": "demo-0"}
+    items = [XRD, xr(resourceRefs=[reference]), *buckets()]
+    dump = json.dumps({"apiVersion": "v1", "kind": "List", "unread": {}, "items": items})
+    text = plan.of_dump(dump, "--before", "old").out
+    assert text.startswith("unknown: Crossplane cannot read its Service, which has no namespace\n")

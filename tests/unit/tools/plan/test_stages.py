@@ -82,6 +82,17 @@ def test_resource_that_goes_because_another_one_is_gone_is_announced(plan: Plan)
     assert "Plan: 0 to add, 0 to change, 2 to destroy.\n" in text
 
 
+def test_resource_that_waits_for_an_object_of_another_kind_goes(plan: Plan) -> None:
+    """The new object takes the resource name, and has no status yet."""
+    field = "get_composed_resource('bucket-0').status.id | default('')"
+    waiting = f"        {{% if {field} %}}\n{BUCKET.format(name='bucket-1', size=1)}"
+    program = OLD + waiting + "        {% endif %}\n"
+    new = OLD.replace("Bucket", "Queue") + program.removeprefix(OLD)
+    plan.write("composition.yaml", HEAD + program, HEAD + new)
+    text = plan(xr(), *({**each, "status": {"id": "a"}} for each in buckets()))
+    assert 'destroy: 1 object of 1 XR, later: Bucket "demo-1"\n' in text
+
+
 def test_resource_that_goes_between_two_reconciles_is_unknown(plan: Plan) -> None:
     """The last reconcile has it."""
     waiting = LATER.replace("BODY", LAST)
