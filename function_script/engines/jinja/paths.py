@@ -101,9 +101,8 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
 def _correction_of_list(key: object) -> str | None:
     if not isinstance(key, str):
         return None
-    if hint := habits.find("jinja", key, "list"):
-        return hint
-    return "this is a list: its items have numbers, as in [0], or a loop goes over them"
+    advice = "this is a list: its items have numbers, as in [0], or a loop goes over them"
+    return habits.find("jinja", key, "list") or advice
 
 
 def _describe_holder(holder: object, path: str) -> str | None:
