@@ -93,7 +93,7 @@ def read_response(
     The leftovers in them are added to ``leftovers``.
     """
     response = ObjectReader(value, "", problems)
-    for key in _MISPLACED.keys() & value.keys():
+    for key in sorted(_MISPLACED.keys() & value.keys()):
         problems.add(key, "unknown field", hint=_MISPLACED[key])
     response.refuse_unknown(*_RESPONSE_FIELDS, *_MISPLACED, hint=_NO_FIELD)
     desired = response.object("desired")

@@ -1,6 +1,9 @@
-"""The order in which Crossplane sends the entries of maps does not change a response."""
+"""Neither the order of maps in a request nor the seed of Python's hashes changes a response."""
 
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 from google.protobuf import json_format
@@ -36,6 +39,15 @@ def main(req):
         resources[name] = {"resource": {"apiVersion": "v1", "kind": "ConfigMap", "data": data}}
     return {"desired": {"resources": resources}}
 """
+
+HANDLE = """
+import sys
+from function_script.request.limits import Limits
+from function_script.step import function
+answer = function.handle(sys.stdin.buffer.read(), Limits(), lambda _: None)
+sys.stdout.buffer.write(answer.response)
+"""
+MACRO = "{% macro label(name) %}{{ name }}{% endmacro %}{{ label(zone=1, team=2, cost=3, stage=4) }}"
 
 
 def shuffled(value: object, seed: random.Random) -> object:
@@ -83,4 +95,29 @@ def test_response_is_independent_of_map_order(step_input: dict[str, object]) -> 
         response = pb.RunFunctionResponse.FromString(answer.response)
         response.ClearField("context")  # passed through in the order it came
         responses.add(response.SerializeToString(deterministic=True))
+    assert len(responses) == 1
+
+
+@pytest.mark.parametrize(
+    "step_input",
+    [
+        starlark('def main(req):\n    return {"ttl": 1, "composite": {}, "resources": {}}'),
+        starlark(STARLARK, params=dict.fromkeys(WORDS, 1)),
+        jinja(MACRO),
+    ],
+    ids=["misplaced fields", "maps", "arguments of a macro"],
+)
+def test_response_is_independent_of_hash_seed(step_input: dict[str, object]) -> None:
+    """Two processes with seeds of their own give the same bytes."""
+    data = request(step_input, context=dict.fromkeys(WORDS, 1)).SerializeToString()  # type: ignore[arg-type] # plain data
+    responses = {
+        subprocess.run(
+            [sys.executable, "-c", HANDLE],
+            input=data,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "4")
+    }
     assert len(responses) == 1

@@ -201,7 +201,7 @@ def _call_macro(macro: Macro, args: tuple[object, ...], kwargs: Mapping[str, obj
             is_variadic=macro.catch_varargs,
             takes_any_name=macro.catch_kwargs,
         )
-        _check_names(signature, len(args), kwargs.keys() - {"caller"})
+        _check_names(signature, len(args), [name for name in kwargs if name != "caller"])
         raise
 
 
