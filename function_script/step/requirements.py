@@ -142,7 +142,7 @@ def _lacks_value(name: str, field: Path, path: str, scope: Scope, step: Step) ->
         siblings = objects.find_path(scope.xr, above)
         hint = suggest(
             str(key),
-            tuple(siblings) if isinstance(siblings, dict) else (),
+            siblings if isinstance(siblings, dict) and key not in siblings else (),
             "with `optional: true` it is not asked for until the XR has",
         )
     place = ("input", "requirements", "resources", name, "fromFieldPath", *field)

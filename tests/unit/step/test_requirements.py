@@ -203,10 +203,13 @@ def test_path_without_a_text_is_an_error() -> None:
     )
 
 
-def test_path_that_is_misspelt_has_its_name() -> None:
-    required = {**MISSING, "fromFieldPath": {"matchName": "metadata.nmae"}}
+@pytest.mark.parametrize(
+    ("path", "is_misspelt"), [("metadata.nmae", True), ("spec.count", False), ("spec.cuont", True)]
+)
+def test_path_that_is_misspelt_has_its_name(path: str, is_misspelt: bool) -> None:
+    required: Object = {**MISSING, "fromFieldPath": {"matchName": path}}
     text = builders.fatal(call(step(resources={"settings": required})))
-    assert text.endswith('(did you mean "name"?)')
+    assert ("did you mean" in text) is is_misspelt
 
 
 def test_operation_has_no_xr_to_take_values_from() -> None:
