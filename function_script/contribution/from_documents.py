@@ -272,8 +272,7 @@ def _find_misplaced(document: Object, key: str) -> tuple[str, str] | None:
     metadata = document.get("metadata")
     fields = metadata if isinstance(metadata, dict) else ()
     if (joined := f"annotations:{key}") in fields:
-        hint = "begin a line behind `annotations:`, as a tag with - takes the line break away"
-        return f'metadata["{joined}"]', hint
+        return f'metadata["{joined}"]', "begin a line behind `annotations:`"
     inner = (f"metadata.{each}" for each in fields)
     for holder in ("metadata", *inner, *(f"{each}.annotations" for each in document)):
         if objects.find_path(document, [*holder.split("."), key]) is not None:

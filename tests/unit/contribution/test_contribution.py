@@ -41,7 +41,7 @@ INVALID = {
     ),
     "annotations in the line of their key": (
         jinja(POD.replace('annotations": {"', "annotations:").replace('"a"}', '"a"')),
-        "begin a line behind `annotations:`",
+        "this names no composed resource (begin a line behind `annotations:`)",
     ),
     "a name twice on one line": (jinja(2 * POD), 'resource name "a" is used twice'),
     "unknown field": (
