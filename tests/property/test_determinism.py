@@ -47,7 +47,7 @@ from function_script.step import function
 answer = function.handle(sys.stdin.buffer.read(), Limits(), lambda _: None)
 sys.stdout.buffer.write(answer.response)
 """
-MACRO = "{% macro label(name) %}{{ name }}{% endmacro %}{{ label(zone=1, team=2, stage=3) }}"
+MACRO = "{% macro m(name) %}{{ name }}{% endmacro %}{{ m(zone=1, team=2, cost=3, stage=4) }}"
 
 
 def shuffled(value: object, seed: random.Random) -> object:
