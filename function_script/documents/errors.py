@@ -159,9 +159,7 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
         return None
     name = match["key"].strip("\"'")
     following = [each for each in range(header + 1, len(lines)) if lines[each].strip()]
-    if not following:
-        return None
-    depth = _indentation(lines[following[0]])
+    depth = _indentation(lines[following[0]]) if following else 0
     if depth <= _indentation(lines[header]):
         return None
     end = next((each for each in following if _indentation(lines[each]) < depth), None)
@@ -277,12 +275,15 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return "the lines were joined: > folds a text in YAML, | keeps its lines"
     if sum(map(len, lines)) > _MAX_CHARACTERS:
         return None
+    below = next((each for each in range(number + 1, len(lines)) if lines[each].strip()), number)
+    # What is deeper than a key belongs to it, and has to be readable with it.
+    is_part = _indentation(lines[below]) > len(lines[number]) - len(lines[number].lstrip(" -"))
     own = ((number, *each) for each in _corrections(message, lines, number, column))
     return next(
         (
             hint
             for each, text, hint in chain(own, _close_text(lines, number))
-            if _mends([*lines[:each], text, *lines[each + 1 :]], number)
+            if _mends([*lines[:each], text, *lines[each + 1 :]], below if is_part else number)
         ),
         None,
     )
