@@ -31,8 +31,8 @@ except ImportError:  # PyYAML was built without libyaml: the same events, fiftee
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
 NO_TABS = "YAML is not indented by tabs: use blanks"
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# The first line of a literal or folded block.
-_BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
+BLOCK = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+'): +[|>][-+0-9]*\s*(?:#.*)?$")
+"""The first line of a literal or folded block."""
 _KEY = re.compile(r"\s*(?:- +)*[\w./-]+:(?: |$)")
 # A line with a key, or with an item of one word, and one with a word alone.
 _ENTRY = re.compile(r".*:(?: |$)|\s*- +\S*\s*$")
@@ -153,7 +153,7 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     This is certain if the text goes on behind the line, or if the line is one of a template as the
     text is. ``number`` is the line at which the parser gives up.
     """
-    matches = ((each, _BLOCK.match(lines[each])) for each in range(number, -1, -1))
+    matches = ((each, BLOCK.match(lines[each])) for each in range(number, -1, -1))
     header, match = next((pair for pair in matches if pair[1] is not None), (0, None))
     if match is None:
         return None
@@ -318,7 +318,7 @@ def _corrections(
 ) -> Iterator[tuple[str, str]]:
     """Yield what may mend the line where the parser gives up at a column, and the hint."""
     line = lines[number]
-    if number and (match := _BLOCK.match(lines[number - 1])):
+    if number and (match := BLOCK.match(lines[number - 1])):
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
         yield " " * (_indentation(lines[number - 1]) + 2) + line.lstrip(" "), hint
     for pattern, sign, hint in _MISSING_SIGNS:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
 from typing import Final, NamedTuple
 
-from function_script.documents.errors import NAME_LINE, YamlError, lacks_sign
+from function_script.documents.errors import BLOCK, NAME_LINE, YamlError, lacks_sign
 from function_script.documents.kubernetes_yaml import parse, start_of
 from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
@@ -163,7 +163,7 @@ class Rendering:
         return self._pieces[index] if index >= 0 else None
 
     def is_own(self, line: int) -> bool:
-        """Report whether the template has a line (from 1) as it is, or an object begins with it.
+        """Report whether a line (from 1) is the template's, or begins an object or a block's text.
 
         Any other one is a part of a text, such as nginx:1.27, or is behind another one or a tag.
         """
@@ -176,7 +176,9 @@ class Rendering:
             return True
         if piece.expression is None:
             return (first.line, first.column) == (last.line, column)
-        is_begin = piece.text.lstrip().startswith(text.strip()) and "apiVersion: " in text
+        above = self._text[: max(start - 1, 0)].rpartition("\n")[2]
+        is_whole = "apiVersion: " in text or (":" not in text and BLOCK.match(above) is not None)
+        is_begin = is_whole and piece.text.lstrip().startswith(text.strip())
         return first.line == last.line and (is_begin or text.strip() not in piece.text)
 
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
@@ -371,9 +373,9 @@ class Rendering:
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _width_of_key_above(self, offset: int) -> int:
-        """Return the indentation of the key without a value above an offset; -1 for other lines."""
+        """Return the indentation of the key or the block above an offset; -1 for other lines."""
         above = self._text[:offset].rstrip().rpartition("\n")[2]
-        is_key = KEY.fullmatch(above) and above.endswith(":")
+        is_key = (KEY.fullmatch(above) and above.endswith(":")) or BLOCK.match(above)
         return len(above) - len(above.lstrip()) if is_key else -1
 
     def _index_at(self, offset: int) -> int:

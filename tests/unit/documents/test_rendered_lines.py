@@ -102,6 +102,8 @@ ERRORS = [
         "8:3",
         "begin below its tag",
     ),
+    ("jinja", "  k: |\n  {{ 'a b' }}\n  l: 1", "8:6", "text below `k`, deeper than it"),
+    ("go", "  k: |\n  {{ toYaml .params.map }}", "8:6", "{{- toYaml .params.map | nindent 4 }}"),
 ]
 
 
@@ -124,6 +126,7 @@ UNCERTAIN = [
     ("go", '  k:\n  {{- "a: b: c" | nindent 4 }}', "quote a value"),
     ("go", "  a.yaml: {{ toYaml .params.map }}", "nindent"),
     ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("jinja", '  k: |\n  {{ "nginx:1.27" }}', "a blank"),
     ("jinja", "  {% if true %} a: {{ 1 }} {% endif %}\n  b: c", "quote"),
     ("jinja", "  a: 1\n  {# c #} b: 2\n  c: 3", "indentation"),
 ]
