@@ -103,7 +103,7 @@ ERRORS = [
         "begin below its tag",
     ),
     ("jinja", "  k: |\n  {{ 'a b' }}\n  l: 1", "8:6", "text below `k`, deeper than it"),
-    ("go", "  k: |\n  {{ toYaml .params.map }}", "8:6", "{{- toYaml .params.map | nindent 4 }}"),
+    ("jinja", "  k: |\n  {{ params.lines }}", "8:6", "{{- params.lines | nindent(4) }}"),
 ]
 
 
@@ -159,6 +159,7 @@ def test_text_that_became_a_number_is_named() -> None:
 
 
 SILENT = [
+    ("go", "  k: |\n  {{ toYaml .params.map }}", "8:6", "{{- toYaml .params.map | nindent 4 }}"),
     (
         "jinja",
         "  k:\n    {{ params.map | to_yaml }}",
