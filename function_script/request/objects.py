@@ -1,5 +1,6 @@
 """Pure functions on plain Kubernetes objects: copy, merge, prune, find a field; their names."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -37,7 +38,7 @@ Path: TypeAlias = tuple[str | int, ...]
 _STEP = re.compile(
     r"""(?: (?:^|\.) (?P<key> [^.\[\]"]+ )
           | \[ (?P<index> -?[0-9]{1,9} ) \]
-          | \[ "(?P<quoted> [^"]* )" \]
+          | \[ (?P<quoted> "(?: [^"\\] | \\(?: ["\\/bfnrt] | u[0-9a-f]{4} ) )*" ) \]
         )""",
     re.VERBOSE,
 )
@@ -119,7 +120,10 @@ def find_path(value: Readable, path: str | Sequence[str | int]) -> Readable:
 
 @lru_cache(maxsize=512)
 def parse_path(text: str) -> Path:
-    """Parse ``a.b[0]["c.d"]`` to ``("a", "b", 0, "c.d")``; raises ValueError."""
+    """Parse ``a.b[0]["c.d"]`` to ``("a", "b", 0, "c.d")``; raises ValueError.
+
+    What is in quotes is a string of JSON.
+    """
     parts: list[str | int] = []
     end = 0
     while end < len(text):
@@ -128,7 +132,9 @@ def parse_path(text: str) -> Path:
             message = f"cannot read the path {text!r} at character {end + 1}"
             raise ValueError(message)
         index = step["index"]
-        parts.append(int(index) if index else step["key"] or step["quoted"])
+        quoted = step["quoted"]
+        key = step["key"] if quoted is None else str(json.loads(quoted, strict=False))
+        parts.append(int(index) if index else key)
         end = step.end()
     return tuple(parts)
 

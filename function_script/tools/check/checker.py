@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -90,6 +91,9 @@ def check(  # noqa: PLR0913 - the flags of the command
             checker.check(file)
     report = checker.report
     report.packages = definitions.notes
+    # The file of an XRD may be none of those that are checked.
+    messages = {each.diagnostic.message for each in report.findings}
+    report.add(rules.XR, (each for each in checker.mistakes if each.message not in messages))
     report.skipped += [entry for entry in entries if entry.skipped]
     if not report.files and all(each.is_list for each in report.skipped):
         raise InputError.of(
@@ -132,6 +136,8 @@ class _Checker:
         servers: Servers | None,
     ) -> None:
         self.report = report = Report()
+        # Of XRDs that keep Compositions from a run.
+        self.mistakes: list[Diagnostic] = []
         self._programs = programs
         self._definitions = definitions
         self._is_salted = is_salted
@@ -303,9 +309,15 @@ class _Checker:
         if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
             return
         # A run lacks the defaults that are below a mistake.
-        if self._is_refused(author_positions.file_of(steps.document).parent) or any(
-            xr_validation.find_mistakes(xrd or {})
-        ):
+        mistakes = [
+            replace(each, notes=(f'in XRD "{manifests.name(xrd or {})}"',))
+            for each in xr_validation.find_mistakes(xrd or {})
+            if each.field.startswith("spec.versions")
+        ]
+        if self._is_refused(author_positions.file_of(steps.document).parent) or mistakes:
+            self.mistakes += mistakes
+            unrun = Diagnostic(message="no run: its XRD is refused", span=steps.document.span())
+            self.report.unreached.append(Finding.of(rules.UNREACHED, unrun))
             return
         subject = xr_runs.Subject(
             document=steps.document,

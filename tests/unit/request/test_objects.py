@@ -28,7 +28,7 @@ def test_find_path_gives_the_value_or_none(path: str | list[str | int], expected
     assert objects.find_path(DATA, path) == expected
 
 
-@pytest.mark.parametrize("path", ["a..b", ".", "a[x]", "a[1", 'a["b]', "a]", "[0]b"])
+@pytest.mark.parametrize("path", ["a..b", ".", "a[x]", "a[1", 'a["b]', "a]", "[0]b", r'a["\x"]'])
 def test_malformed_paths_are_refused(path: str) -> None:
     with pytest.raises(ValueError, match="cannot read the path"):
         objects.find_path(DATA, path)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from function_script.request.objects import parse_path
 from function_script.request.quantities import parse_duration, parse_size
 from function_script.request.reader import ObjectReader, child
 from function_script.texts.problems import ProblemList
@@ -11,7 +12,8 @@ def test_paths_quote_what_is_no_plain_word() -> None:
     """A path can be read back: keys with dots or blanks are quoted."""
     assert child("a", "b-c") == "a.b-c"
     assert child("a", "b.c/d") == 'a["b.c/d"]'
-    assert child("a", 'b"\nc') == r'a["b\"\nc"]'
+    for key in ('b"\nc', "C:\\x", '["', ""):
+        assert parse_path(child("a", key)) == ("a", key)
 
 
 def test_problem_is_kept_with_its_path() -> None:

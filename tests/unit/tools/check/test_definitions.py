@@ -9,7 +9,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox.pool import Pool
-from function_script.tools.check import checker, runs
+from function_script.tools.check import checker, definitions, runs
 from function_script.tools.check.report import Finding
 from function_script.tools.project import Project
 
@@ -112,6 +112,24 @@ def test_run_without_the_xrd_that_render_refuses_is_none(
     composition = _TEMPLATE.replace("inline: |", 'inline: |\n        # {{ fail "" }}')
     findings = _check(tmp_path, pool=pool, xrd=xrd, xr=one_step.XR, composition=composition)
     assert [pointed_at(each)[: len(text)] for each in findings] == [text]
+
+
+@pytest.mark.parametrize("word", ["default", "defualt"])
+def test_xrd_that_is_not_checked_itself_is_an_error_of_what_it_defines(
+    tmp_path: Path, pool: Pool, word: str
+) -> None:
+    """Nothing runs without the defaults that a mistake hides, and a report says so."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/xr.yaml").write_text(f"{one_step.XR}spec: {{}}\n")
+    composition = _TEMPLATE.replace("# {{", "# {{ div 1 0 }} {{")
+    (tmp_path / "own/composition.yaml").write_text(composition)
+    (tmp_path / "definition.yaml").write_text(_XRD.replace("enum:", f"{word}: small, enum:"))
+    schemas = definitions.load(tmp_path / "definition.yaml", [], Project([tmp_path]))
+    options = runs.Options(pool=pool, variants=1)
+    report = checker.check([str(tmp_path / "own")], definitions=schemas, run_options=options)
+    (finding,) = report.findings
+    is_run = word == "default"
+    assert (finding.rule, not report.unreached) == ("failing-run" if is_run else "xr", is_run)
 
 
 def test_version_of_an_xrd_with_several_has_no_hint(tmp_path: Path) -> None:
