@@ -169,6 +169,7 @@ MAINS = (
     ("def main(req: dict[str, int]): return {}", "not of the type that main declares", "def main"),
     ("def main(req) -> dict: return response()", "of type struct is returned", "leave the decla"),
     ("def main(req): return 3", "a dict, not int", "or what response() gives"),
+    ("def main(req): return {'a\"\\n': main}", r'the result of main: ["a\"\n"] has', "call it"),
     ("def main(req): return response(), []", "a dict, not tuple", "or what response() gives"),
     ("def main(req): return struct(a = 1).b", "of type struct has no attribute", None),
     ("def main(req): x: Response = response()", 'name "Response" is not defined', None),
