@@ -400,7 +400,8 @@ def _changes(script: _Script) -> Iterator[Finding]:
             kind = "string" if is_text else script.kinds.of(changed)
             message = None
             if kind in {"bool", "float", "int", "string", "tuple"}:
-                message, hint = f"a value of type {kind} cannot be changed", None
+                message = f"a value of type {kind} cannot be changed"
+                hint = "make a new text" if kind == "string" else None
             yield script.say(hint if script.failure.code == "frozen" else None, message)
         elif is_data and root is changed and not Bindings.of([function]).counts[root.id]:
             message = f'a function cannot change "{root.id}", which is set outside of it'

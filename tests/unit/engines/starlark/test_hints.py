@@ -175,7 +175,7 @@ MAINS = (
     ("def main(req): x: Response = response()", 'name "Response" is not defined', None),
     ("def main(req) -> Response: return {}", 'name "Response" is not defined', None),
     ("def a(x: list[int]): pass\ndef main(req): a(['b'])", 'annotation "list[int]"', None),
-    ("def main(req):\n    x = 'a'\n    x[0] = 'b'", "of type string cannot be changed", None),
+    ("def main(req):\n    x = 'a'\n    x[0] = 'b'", "of type string cannot be changed", "make a"),
     ("def main(req): x = req['a']++", "unexpected new line", None),
     ('load("lib.star", "a")', "the input has no modules", "the field modules of the input"),
 )
