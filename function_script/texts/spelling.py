@@ -50,12 +50,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 def find_slip(name: str, names: Iterable[str]) -> str | None:
     """Return the nearest name if a slip of a finger alone makes the difference.
 
-    Two letters are swapped, or one inside of the name is missing or added: at its end it may make
-    a plural, which is another name.
+    Two letters are swapped, or one inside of the name is missing or added: at an end it may make
+    another name, such as a plural.
     """
     near = nearest(name, names)
     short, long = sorted((name.lower(), (near or "").lower()), key=len)
-    parts = {long[:at] + long[at + 1 :] for at in range(len(long) - 1)}
+    parts = {long[:at] + long[at + 1 :] for at in range(1, len(long) - 1)}
     return near if short in parts or sorted(short) == sorted(long) else None
 
 

@@ -195,9 +195,9 @@ def connection_secret(
             case {"base64": str(text), **others} if not others:
                 encoded[key] = checked_base64(key, text)
             case _:
-                hint = (
-                    "leave the key out until it has a value" if item is None else "make it a text"
-                )
+                hint = "leave the key out until it has a value" if item is None else None
+                if isinstance(item, (int, float)):
+                    hint = "make it a text"
                 raise HintedError(f'data: "{key}" must be a string, not {type_phrase(item)}', hint)
     secret: Object = {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "data": encoded}
     return {**secret, "metadata": metadata} if metadata else secret

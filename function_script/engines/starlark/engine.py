@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, cast
 
@@ -10,10 +9,9 @@ import orjson
 import starlark
 
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import paths, syntax
+from function_script.engines.starlark.analysis import paths
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
-from function_script.engines.starlark.interpreter import Failure
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
@@ -82,11 +80,12 @@ class _Run:
                     reply, withheld = run.whole(self._request)
                 else:
                     reply = build.call_main(script.wrapped, self._text, self._options)
-        except BaseException as error:  # a panic is no Exception
+        except starlark.StarlarkError as error:
             # Before the rerun, which may raise another error of ours.
             raised = errors.take_raised()
+            failure = interpreter.read(str(error))
             raise errors.failed(
-                self._read_failure(error),
+                interpreter.correct_position(failure, self._program, self._error_text),
                 script.main,
                 script.sources,
                 self._request,
@@ -138,21 +137,6 @@ class _Run:
         argument = build.key_of(self._text)
         part = script.wrapped.call_with(brief, "along", argument, json.dumps(path)).value
         return cast("str", part)
-
-    def _read_failure(self, error: BaseException) -> Failure:
-        """Return the failure of `main`; raises an error that is none of the interpreter's."""
-        program, name = self._program, ""
-        if "Unrepresentable number" in (text := str(error)):
-            # At a number beyond 1.8e308 `json.decode` panics, and `from_json` does not.
-            name, call = "from_json", "json.decode("
-            program = syntax.map_sources(
-                program, lambda each: replace(each, text=each.text.replace(call, "from_json  ("))
-            )
-            text = self._error_text(program)
-        if not text or not (name or isinstance(error, starlark.StarlarkError)):
-            raise error
-        failure = interpreter.correct_position(interpreter.read(text), program, self._error_text)
-        return replace(failure, message=failure.message.replace(name or "\0", "json.decode"))
 
     def _error_text(self, program: Program) -> str:
         """Run another program briefly and return the text of its error; "" without one."""

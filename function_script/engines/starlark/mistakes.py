@@ -56,6 +56,7 @@ PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
+_FILLED: Final = "its functions fill it, such as rsp.resource(name, body)"
 _COPY: Final = "list(value) copies a list, and merge({}, value) a dict"
 
 # What a value without items needs, for a loop over it.
@@ -385,16 +386,23 @@ def _changes(script: _Script) -> Iterator[Finding]:
         constant = constants.get(root.id)
         is_data = isinstance(constant, (ast.List, ast.ListComp, ast.Dict, ast.DictComp))
         if script.kinds.of(root) == signatures.RESPONSE:
-            if hint := _setter_hint(member, is_whole=member is node):
+            hint = _setter_hint(member, is_whole=member is node)
+            if hint or script.failure is not None or isinstance(member, ast.Subscript):
                 message = "a response has no fields that a script can set"
-                yield script.at(changed, message, hint)
+                yield script.at(changed, message, hint or _FILLED)
         elif script.failure is not None:
             origin = _find_origin(root, script)
             # A call may have given a text, or None.
             is_data = script.kinds.of(root) in {"dict", "list"}
             is_data = is_data or isinstance(origin, (ast.Name, ast.Subscript))
             hint = _COPY if is_data else _no_result_hint(getattr(origin, "func", None), script)
-            yield script.say(hint if script.failure.code == "frozen" else None)
+            is_text = isinstance(_find_value(changed, script), str)
+            kind = "string" if is_text else script.kinds.of(changed)
+            message = None
+            if kind in {"bool", "float", "int", "string", "tuple"}:
+                message = f"a value of type {kind} cannot be changed"
+                hint = "make a new text" if kind == "string" else None
+            yield script.say(hint if script.failure.code == "frozen" else None, message)
         elif is_data and root is changed and not Bindings.of([function]).counts[root.id]:
             message = f'a function cannot change "{root.id}", which is set outside of it'
             yield script.at(changed, message, _COPY)
@@ -503,7 +511,7 @@ def _method_arguments(script: _Script) -> Iterator[Finding]:
     """Find an argument with a name for a method of data, after a failure."""
     match script.failure, script.node:
         case Failure(arguments={"name": str(name)}), ast.Call(func=ast.Attribute(attr=method)) if (
-            method in chain(*signatures.attributes().values())
+            any(method in signatures.attributes()[kind] for kind in ("dict", "list", "string"))
         ):
             yield script.say(f"arguments of {method} have no names: leave `{name} =` out")
 
@@ -633,7 +641,8 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
         case Failure(code="key", arguments={"key": key}), ast.Subscript(value=value):
             origin = _find_origin(value, script)
             keys = syntax.fields_of(origin) if isinstance(origin, ast.Dict) else ()
-            yield script.say(suggest(key.strip('`"'), keys))
+            near = spelling.find_slip(key.strip('`"'), keys)
+            yield script.say(f'did you mean "{near}"?' if near else None)
         # `resource["status"]["conditions"]["Ready"]`
         case Failure(code="item" | "position"), ast.Subscript(
             value=ast.Subscript(

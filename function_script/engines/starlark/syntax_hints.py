@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 # Two slashes and words, up to the end of a line. The words of a text have a quote behind them.
-_SLASHES: Final = re.compile(r"// *[A-Za-z][\w,.'()-]*(?: +[\w,.'()-]+)+ *$")
+_SLASHES: Final = re.compile(r"// *(?!\w+\()[A-Za-z][\w,.'()-]*(?: +[\w,.'()-]+)+ *$")
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
 _MARKS: Final = habits.marks("starlark")
 
@@ -283,10 +283,10 @@ def _entry(site: _Site, bracket: Token) -> Finding | None:
 
 
 def _quote(site: _Site) -> Finding | None:
-    """Recognise a quote inside of a text: what is behind it ends with one more."""
+    """Recognise a quote too many or too few: the rest of the line has an odd number of them."""
     quote, rest = site.text_at(-1)[0], site.text[site.at(0).end :].partition("\n")[0]
-    is_inside = rest.count(quote) % 2 == 1
-    return site.hint(f"a quote inside of a text is written \\{quote}") if is_inside else None
+    hint = f"a quote is missing, or one inside of a text is not written \\{quote}"
+    return site.hint(hint) if rest.count(quote) % 2 == 1 else None
 
 
 @_RULES.add

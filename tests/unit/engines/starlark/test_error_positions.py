@@ -1,5 +1,6 @@
 """Errors in functions that the interpreter inlines: goldens show the places, this the run."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -62,17 +63,10 @@ def test_inlining_looks_into_calls_only() -> None:
     assert interpreter.correct_position(FAILURE, program, run) == FAILURE
 
 
-def test_panic_of_the_decoder_has_the_place_of_the_call() -> None:
-    helper = "def read(x):\n    return json.decode(x)\n\n"
-    script = programs.script(f'{helper}def main(req):\n    return read("[1e999]")\n')
-    problem = programs.problem(starlark, script)
-    assert str(problem.span) == "script:2:12"
-    assert problem.message.startswith("cannot call json.decode: ")
-
-
-def test_other_panic_stays_one() -> None:
-    with pytest.raises(BaseException, match="Unrepresentable"):
-        place('def main(req):\n    read = json.decode\n    return read("1e999")\n')
+def test_words_of_an_author_are_as_they_are() -> None:
+    words = "a\0b; Unrepresentable number of from_json"
+    script = programs.script(f"def main(req):\n    fail({json.dumps(words)})\n")
+    assert programs.problem(starlark, script).message == words
 
 
 def test_place_is_the_called_name_and_not_its_like() -> None:
