@@ -365,6 +365,15 @@ def _side_by_side(site: Site) -> Violation | None:
     return None
 
 
+def find_targets(statement: str) -> list[str]:
+    """Return the names that a loop sets, which what it loops over does not have."""
+    return [
+        name
+        for names in re.findall(r"\{%[-+]? *for +((?:\w+, *)*\w+)", statement)
+        for name in re.split(", *", names)
+    ]
+
+
 def unset_hint(name: str, statement: str, template: str) -> str | None:
     """Return the hint for a name without a value, by its statement, by what sets it or its origin.
 

@@ -103,7 +103,8 @@ class JinjaLint(TemplateLint):
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
                 name = variable.name
-                others = values if f"{name}(" in line else values - {*FUNCTIONS}
+                others = {*values} if f"{name}(" in line else values - {*FUNCTIONS}
+                others -= {*hints.find_targets(line)}
                 hint = hints.unset_hint(name, line, text) or suggest(name, tuple(others))
                 message = f'"{name}" has no value, for nothing sets it'
                 problems[_problem(source, variable.lineno, name, message, hint)] = None

@@ -170,7 +170,8 @@ def _unknown_name(
     own = re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template)
     # A name that is set in another scope, as in `{% set n = n + 1 %}` in a loop.
     otherwise = None if name in own else otherwise
-    names = (*(each for each in functions.NAMES if each not in others), *({*own} - {name}))
+    own = [each for each in own if each not in {name, *hints.find_targets(statement)}]
+    names = (*(each for each in functions.NAMES if each not in others), *dict.fromkeys(own))
     hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 

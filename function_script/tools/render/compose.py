@@ -172,6 +172,8 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
         hint = "it must be an RFC 1123 subdomain: lower case letters, digits, - and ."
         if leftover := leftovers.of_value(object_name):
             hint = leftover.hint
+        elif "None" in object_name.split("-"):
+            hint = "a value in it is None: test for that, or give a default"
         path = ("metadata", "name")
         raise ComposeError(name, path, Diagnostic(message=message, hint=hint))
 

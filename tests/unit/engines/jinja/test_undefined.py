@@ -90,6 +90,11 @@ PATHS = [
     ("{{ spec.zones[1].size }}", "spec.zones[1].size is undefined", "it has name"),
     ("{{ spec.zones[2].name }}", "spec.zones[2].name is undefined", "the list has 2 items"),
     ("{% set x = spec.zones %}{{ x[0].y }}", "spec.zones[0].y is undefined", "it has name"),
+    (
+        "{{ spec.note }}{% for zone in zones %}{% endfor %}",
+        "zones is undefined",
+        "write spec.zones",
+    ),
     ("{% for z in spec.zones %}{{ z.y }}{% endfor %}", "spec.zones[0].y is undefined", None),
     ("{{ spec.note.x }}", "spec.note.x is undefined (spec.note is null)", None),
     ("{{ spec.count.x }}", "spec.count.x is undefined (spec.count is an integer)", None),

@@ -366,6 +366,10 @@ def test_document_that_an_api_server_takes_has_no_warning(
 
 REFUSED = {
     "name": ("name: Bad_name", 'cannot compose resource "web": invalid metadata.name "Bad_name"'),
+    "none": (
+        "name: None-admin",
+        'cannot compose resource "web": invalid metadata.name "None-admin"',
+    ),
     "controller": (
         "ownerReferences: [{uid: a, kind: Node, name: b, controller: true}]",
         'cannot compose resource "web": it is already controlled by Node "b" (uid a)',
@@ -392,7 +396,9 @@ def test_value_that_crossplane_refuses_is_an_error_at_its_line(
     path = tmp_path / "composition.yaml"
     path.write_text(one_step.HEAD + indent(f"{head}      {field}\n", " " * 6))
     (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{}}\n")
-    assert f"error: {message}\n  --> {path}:20:13\n" in run("render", tmp_path, code=1).err
+    error = run("render", tmp_path, code=1).err
+    assert f"error: {message}\n  --> {path}:20:13\n" in error
+    assert ("a value in it is None" in error) == ("None" in field)
 
 
 def test_schema_tells_each_field_of_a_line_in_a_loop(tmp_path: Path, run: Run) -> None:
