@@ -127,7 +127,7 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     files = [Path(each) for each in arguments if each != STDIN]
-    # What is beside a Composition of stdin is in the current directory.
+    # Files beside a Composition of stdin are in the current directory.
     project = _find_project([*files, *([Path()] if STDIN in arguments else [])], flags)
     # The sandbox starts while the tool is imported.
     with (

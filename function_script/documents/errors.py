@@ -276,7 +276,7 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
     if sum(map(len, lines)) > _MAX_CHARACTERS:
         return None
     below = next((each for each in range(number + 1, len(lines)) if lines[each].strip()), number)
-    # What is deeper than a key belongs to it, and has to be readable with it.
+    # Deeper lines belong to a key, and have to be readable with it.
     is_part = _indentation(lines[below]) > len(lines[number]) - len(lines[number].lstrip(" -"))
     own = ((number, *each) for each in _corrections(message, lines, number, column))
     return next(

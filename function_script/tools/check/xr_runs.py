@@ -107,7 +107,7 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
     for document in examples:
         file = author_positions.file_of(document)
-        # What exists belongs to the XR beside it.
+        # Observed objects belong to the XR beside them.
         own_paths = paths if file.parent == directory else replace(paths, observed=None)
         inputs = loading.load_inputs(own_paths, subject.document, document)
         xr = resolve_claim(inputs.xr, subject.xrd)

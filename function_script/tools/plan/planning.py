@@ -379,7 +379,7 @@ class Planner:
         verdict = xr_validation.validate(inputs.xr, inputs.xrd)
         for error in verdict.errors:
             path = objects.read_path(error.field)
-            # What is absent is judged with what is above it, and Crossplane writes into the spec.
+            # An absent field is judged with the object above it; Crossplane writes into the spec.
             path = path if objects.find_path(inputs.xr, path) is not None else path[:-1]
             values = [objects.find_path(each, path) for each in (old.xr, inputs.xr)]
             if not path[1:] or values[0] != values[1]:

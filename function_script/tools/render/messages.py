@@ -18,7 +18,7 @@ from function_script.texts.errors import InputError
 from function_script.tools import manifests
 
 with suppress(ImportError):
-    # Where protobuf is compiled, it reads 33 nested objects at most; a CRD's schema has about 40.
+    # Compiled protobuf reads 33 nested objects at most; a CRD's schema has about 40.
     from google._upb import _message
 
     _message.SetAllowOversizeProtos(True)  # noqa: FBT003 - it has no name
