@@ -325,9 +325,9 @@ def _check_strings(value: Value, name: str, text: str) -> None:
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            hint = "make one text of it" if isinstance(item, list) else "quote the value"
-            hint = "" if isinstance(item, dict) else hint
-            raise _error_at(message, ("metadata", name, key), text, hint=hint or None)
+            quotes = None if isinstance(item, dict) else "quote the value"
+            hint = "make one text of it" if isinstance(item, list) else quotes
+            raise _error_at(message, ("metadata", name, key), text, hint=hint)
 
 
 def _error_at(message: str, path: Path, text: str, *, hint: str | None) -> YamlError:

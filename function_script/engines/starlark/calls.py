@@ -198,10 +198,12 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     node = words.get("reason")
     if node and node.value and not _PASCAL_CASE(text := str(node.value)):
         order = "first, the reason second" if name in _EVENTS else "behind the reason"
-        written = getattr(words.get("message"), "value", "" if "message" in arguments else None)
+        message_text = getattr(
+            words.get("message"), "value", "" if "message" in arguments else None
+        )
         hint = f"the message comes {order}: {signature.usage}"
         # Beside a message, the text is the reason.
-        if " " not in text or (written is not None and not _PASCAL_CASE(written)):
+        if " " not in text or (message_text is not None and not _PASCAL_CASE(message_text)):
             hint = _advise_reason(text)
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
         return Problem(node, message, hint, is_word=True)

@@ -241,11 +241,11 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
         return
     entries = manifests.objects_at(subject.step_input.entry, _CREDENTIALS)
     names = tuple(manifests.text_at(each, "name") for each in entries)
-    seen = [each for each in step.credentials if each in names or not names]
+    visible = [each for each in step.credentials if each in names or not names]
     for mention in step.language.lint.find_names(step.program, "credentials"):
         name = mention.text
         if name not in step.credentials:
-            hint = f"write `credentials: [{', '.join([*seen, name])}]` into the input"
+            hint = f"write `credentials: [{', '.join([*visible, name])}]` into the input"
             yield _point_at(
                 mention,
                 f'the program does not see credentials "{name}": its input does not name them',

@@ -448,10 +448,10 @@ def test_step_may_be_skipped(tmp_path: Path, run: Run) -> None:
 
 def test_objects_are_as_deep_as_the_schema_of_a_crd(tmp_path: Path, run: Run) -> None:
     deep = '{"properties": ' * 60 + "{}" + "}" * 60
-    known = """{"apiVersion": "v1", "kind": "Custom", "metadata": {"name": "a", "annotations":
+    observed = """{"apiVersion": "v1", "kind": "Custom", "metadata": {"name": "a", "annotations":
         {"crossplane.io/composition-resource-name": "thing"}}, "spec": %s}"""
     (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {deep}\n")
-    (tmp_path / "observed.yaml").write_text(known % deep)
+    (tmp_path / "observed.yaml").write_text(observed % deep)
     program = """\
         def main(req):
             rsp = response()
