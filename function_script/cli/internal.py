@@ -58,7 +58,11 @@ def render(**flags: Unpack[_Flags]) -> int:
     root = flags["program_root"]
     response, failure = engine.respond(
         sys.stdin.buffer.read(),
-        renderer.Options(timeout_seconds=flags["timeout"], print=partial(terminal.echo, err=True)),
+        renderer.Options(
+            timeout_seconds=flags["timeout"],
+            timeout_flag=options.TIMEOUT,
+            print=partial(terminal.echo, err=True),
+        ),
         options.read_pool(flags, Limits().with_root(None if root is None else root.resolve())),
     )
     sys.stdout.buffer.write(response)

@@ -108,13 +108,22 @@ def test_run_takes_both_names_of_the_limit(flag: str, run: Run) -> None:
     assert "its limit of 0.1 s" in run("run", flag, "100ms", stdin=request, code=1).text
 
 
-def test_playground_has_limits_too(tmp_path: Path) -> None:
+# The limits of a step and of all steps, and the hint; no flag sets the latter.
+PLAYGROUND = {
+    "step": (0.1, 20.0, "set by --time-limit"),
+    "all-steps": (20.0, 0.7, "all steps together have 0.7 s"),
+}
+
+
+@pytest.mark.parametrize(("step", "all_steps", "hint"), PLAYGROUND.values(), ids=PLAYGROUND)
+def test_playground_has_limits_too(
+    step: float, all_steps: float, hint: str, tmp_path: Path
+) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
-    options = PoolOptions(limits=Limits(timeout_seconds=0.1), workers=1)
+    options = PoolOptions(limits=Limits(timeout_seconds=step), workers=1)
     with Pool(options) as pool:
         session = RenderSession(
-            pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=20.0)
+            pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=all_steps)
         )
         page = session.render({**files, "xr.yaml": one_step.XR}, Folder(None))
-    assert "its limit of 0.1 s" in page["problems"][0]["message"]
-    assert "set by --time-limit" in page["problems"][0]["hint"]
+    assert page["problems"][0]["hint"] == hint

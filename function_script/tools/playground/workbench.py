@@ -204,7 +204,13 @@ class RenderSession:
         inputs = replace(project.inputs, report=report)
         options = replace(self._options, print=print_text)
         index = functions.FunctionIndex(manifests=project.functions, options=options)
-        find = partial(_find_callable, index, project.composition, report)
+        find = partial(
+            _find_callable,
+            index,
+            FunctionCaller(self._pool, options),
+            project.composition,
+            report,
+        )
         origin = Origin(
             document=project.composition,
             programs=self._mirror.programs,
@@ -215,10 +221,10 @@ class RenderSession:
 
 def _find_callable(
     index: functions.FunctionIndex,
+    caller: FunctionCaller,
     composition: Document,
     report: Report,
     pipeline: Sequence[steps.Step],
-    caller: FunctionCaller,
 ) -> Sequence[Runtime]:
     """Return the runtimes of steps; those whose function cannot be called are left out.
 
