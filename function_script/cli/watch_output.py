@@ -23,12 +23,14 @@ def watch(
     show: Callable[[Result], object],
     *,
     is_quiet: bool,
+    written: Path | None = None,
     compare: Callable[[Result, Result], str] | None = None,
 ) -> None:
     """Show the result of ``run``, and again when it is another one after a file changed.
 
     Results go to stdout, everything else to stderr. ``compare`` returns the unified diff of two
-    results, which is shown in place of a later one. Only an interrupt ends it; see `watcher.watch`.
+    results, which is shown in place of a later one. Only an interrupt ends it; see `watcher.watch`,
+    also for ``written``.
     """
     from function_script.tools import console, watcher  # noqa: PLC0415 - slow to import
 
@@ -37,7 +39,7 @@ def watch(
             terminal.echo(text, err=True)
 
     last: Result | None = None
-    for changed, outcome in watcher.watch(run, files):
+    for changed, outcome in watcher.watch(run, files, written):
         if isinstance(outcome, FatalError):
             if changed:
                 note(_describe(changed, is_different=True))

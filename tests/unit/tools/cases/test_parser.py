@@ -166,5 +166,5 @@ def test_discovery_refuses_a_folder_that_it_cannot_read(
 
     # Root may read every folder.
     monkeypatch.setattr(os, "scandir", scandir)
-    with pytest.raises(InputError, match='cannot read ".*/secret": permission denied'):
+    with pytest.raises(InputError, match=r'cannot read ".*/secret": permission denied'):
         model.find_cases([tmp_path])
