@@ -124,7 +124,6 @@ def _watch(paths: Sequence[Path], flags: _Flags) -> None:
         run,
         lambda: sorted(files),
         terminal.echo_coloured,
-        is_quiet=flags["quiet"],
         written=flags["output_file"],
     )
 

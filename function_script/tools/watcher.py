@@ -40,8 +40,9 @@ def watch(
 
     def look() -> State:
         state = poll(files())
-        for path, below in state.items() if written is not None else ():
-            below.pop(path / os.path.relpath(written, path), None)
+        if written is not None:
+            for path, below in state.items():
+                below.pop(path / os.path.relpath(written, path), None)
         return state
 
     changed: list[Path] = []
