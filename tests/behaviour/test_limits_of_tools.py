@@ -1,6 +1,7 @@
 """The operator's limits hold in every command that runs programs, by the same names."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 
@@ -13,7 +14,7 @@ from function_script import documents
 from function_script.cli import commands
 from function_script.cli.options import list_commands
 from function_script.request.limits import LIMITS, Limits
-from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.tools import local_pool
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
@@ -120,8 +121,8 @@ def test_playground_has_limits_too(
     step: float, all_steps: float, hint: str, tmp_path: Path
 ) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
-    options = PoolOptions(limits=Limits(timeout_seconds=step), workers=1)
-    with Pool(options) as pool:
+    limits = Limits(timeout_seconds=step)
+    with local_pool.open_pool(options=replace(local_pool.OPTIONS, limits=limits)) as pool:
         session = RenderSession(
             pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=all_steps)
         )
