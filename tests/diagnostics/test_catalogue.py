@@ -140,5 +140,6 @@ def test_page_of_errors_shows_a_mistake(here: Path, pool: RecordingPool) -> None
     catalogue.lay_out(mistake.files, here)
     outcome = catalogue.run(here, pool)
     page = (ROOT / "docs" / "reference" / "errors.md").read_text()
-    assert f"```\n{console.to_text(outcome.problems)}\n```\n" in page
+    (problem,) = outcome.problems
+    assert f"```\n{console.to_frame(problem)}\n```\n" in page
     assert f"```\n{outcome.message}\n```\n" in page

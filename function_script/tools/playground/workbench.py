@@ -204,13 +204,7 @@ class RenderSession:
         inputs = replace(project.inputs, report=report)
         options = replace(self._options, print=print_text)
         index = functions.FunctionIndex(manifests=project.functions, options=options)
-        find = partial(
-            _find_callable,
-            index,
-            FunctionCaller(self._pool, options),
-            project.composition,
-            report,
-        )
+        find = partial(_find_callable, index, project.composition, report)
         origin = Origin(
             document=project.composition,
             programs=self._mirror.programs,
@@ -221,7 +215,6 @@ class RenderSession:
 
 def _find_callable(
     index: functions.FunctionIndex,
-    caller: FunctionCaller,
     composition: Document,
     report: Report,
     pipeline: Sequence[steps.Step],
@@ -230,6 +223,8 @@ def _find_callable(
 
     ``report`` gets their problems, so that the results of the others are shown beside these.
     """
+    # To wait for a function needs no sandbox.
+    caller = FunctionCaller(None, index.options)
     runtimes: list[Runtime] = []
     for step in pipeline:
         problems: Sequence[Diagnostic] = ()
