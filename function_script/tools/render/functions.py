@@ -399,7 +399,7 @@ def find_beside(
     Both may hold other objects. Raises FatalError.
     """
     path = None if directory is None else loading.find_functions(directory)
-    return select(cluster if path is None else loading.load_values(path, project))
+    return select(cluster) if path is None else load(path, project, skips_others=True)
 
 
 def check_kinds(functions: list[Object]) -> list[Object]:
