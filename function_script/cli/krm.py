@@ -48,6 +48,7 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     # Errors and warnings go to stderr, for kustomize shows no results.
     problems = [result for result in results if result.severity != "info"]
     for result in problems:
-        terminal.echo_problem(result.problem, result.severity)
+        is_last = result is problems[-1]
+        terminal.echo_problem(result.problem, result.severity, is_last=is_last)
     has_error = any(result.severity == "error" for result in problems)
     return exit_codes.PROBLEM if has_error else exit_codes.OK
