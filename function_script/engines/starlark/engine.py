@@ -67,6 +67,7 @@ class _Run:
         self._request = build_request(scope)
         self._text = to_json(paths.select(self._request, self._script.reach))
         self._tracer: tracing.Tracer | None = None
+        self._places: dict[Path, tracing.Entry | None] = {}
 
     def result(self) -> ScriptResult:
         """Return the result of ``main``; raises FatalError."""
@@ -97,9 +98,9 @@ class _Run:
         value, resources = _read(reply, self._limits)
         return ScriptResult(
             value=value,
-            span=script.span,
             resources=resources,
             locate=self._locate,
+            explain_null=self._explain_null,
             mentions=self._mentions,
             trace=partial(self._trace, reply, [each.name for each in withheld]),
             withheld=withheld,
@@ -120,13 +121,27 @@ class _Run:
         with predeclared.SeededRun(self._scope):
             return self._build_tracer().trace(orjson.loads(reply), call)
 
-    def _locate(self, path: Sequence[str | int]) -> Span | None:
+    def _locate(self, path: Path) -> Span | None:
         """Return the place of a value; without one, it is that of ``main``."""
+        place = self._find(path)
+        return self._script.span if place is None else place.span
+
+    def _explain_null(self, path: Path, hint: str | None) -> str | None:
+        """Return what is certain of the origin of a null value, or the hint for any value."""
+        place = self._find(path)
+        if place is None or not place.is_null or place.value is None:
+            return hint
+        sources = self._script.sources
+        return errors.explain_null(place.value, place.source, sources, self._request, hint)
+
+    def _find(self, path: Path) -> tracing.Entry | None:
         # One script, and the time of one brief run, are for all problems of a result.
         if self._tracer is None:
             self._tracer = self._build_tracer()
-        with predeclared.SeededRun(self._scope):
-            return self._tracer.find(tuple(path), self._part_along) or self._script.span
+        if path not in self._places:
+            with predeclared.SeededRun(self._scope):
+                self._places[path] = self._tracer.find(path, self._part_along)
+        return self._places[path]
 
     def _build_tracer(self) -> tracing.Tracer:
         brief = interpreter.brief_options(self._options)

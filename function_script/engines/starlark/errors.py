@@ -1,5 +1,6 @@
 """Make our errors of the interpreter's: message, span, hint and the script's calls."""
 
+import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -225,6 +226,22 @@ def describe_absence(
     key = missing.find_missing_key(failure.spot, failure.arguments, sources, request)
     problem = _diagnostic("", failure, sources, take_raised())
     return problem.message if key is None else key.absence, problem.span
+
+
+def explain_null(
+    node: ast.expr,
+    source: Source,
+    sources: Sources,
+    request: Mapping[str, Readable],
+    hint: str | None,
+) -> str | None:
+    """Return the hint for a None in the result, by the expression that gave it if it is clear."""
+    if of_function := mistakes.find_no_result(node, source):
+        return of_function
+    key = missing.find_missing_key(syntax.span_of(node, source), {}, sources, request)
+    if key is None or key.is_final:
+        return hint if key is None else key.text
+    return "; ".join(filter(None, (key.text, hint)))
 
 
 def _diagnostic(

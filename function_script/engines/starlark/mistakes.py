@@ -181,6 +181,16 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
             return code == "arguments" and isinstance(node, ast.Call)
 
 
+def find_no_result(node: ast.expr, source: Source) -> str | None:
+    """Return the hint for a value that a function without a result has given; else None."""
+
+    def explain(script: _Script) -> Iterator[Finding]:
+        called = getattr(_find_origin(node, script), "func", None)
+        yield script.say(_no_result_hint(called, script))
+
+    return next((each.hint for each in _find_in(source, explain)), None)
+
+
 def find_main_hint(source: Source) -> str | None:
     """Return the hint for a main with wrong parameters or without a response; else None."""
     findings = _find_in(source, _parameters, _no_result, _no_result_of_helper)
@@ -333,11 +343,21 @@ def _no_result_hint(called: ast.expr | None, script: _Script) -> str | None:
     method, name = getattr(called, "attr", ""), getattr(called, "id", "")
     if method in syntax.NO_RESULT:
         return f"{method} changes its list or dict and gives None: write it on a line of its own"
-    for function in ast.walk(script.tree):
-        if isinstance(function, ast.FunctionDef) and function.name == name:
-            returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
-            return None if returns else f"{name} returns nothing: write `return value`"
-    return None
+    bindings = Bindings.of([script.tree])
+    match bindings.functions.get(name, []) if bindings.is_certain(name) else []:
+        case [function] if not any(map(_is_end, ast.walk(function))):
+            return f"{name} returns nothing: write `return value`"
+        case _:
+            return None
+
+
+def _is_end(node: ast.AST) -> bool:
+    """Report whether a node returns a value, or fails."""
+    match node:
+        case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
+            return True
+        case _:
+            return False
 
 
 @_explains("items")
@@ -726,14 +746,11 @@ def _no_result(script: _Script) -> Iterator[Finding]:
         builder = None
         for node in ast.walk(function):
             match node:
-                case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
-                    break
                 case ast.Assign(
                     targets=[ast.Name(id=name), *_], value=ast.Call(func=ast.Name(id="response"))
                 ):
                     builder = builder or name
-        else:
-            # Behind a loop without a break: main neither returns a value nor fails anywhere.
+        if not any(map(_is_end, ast.walk(function))):
             hint = f"end it with `return {builder}`" if builder else None
             yield Finding(span, "main returns nothing", hint)
 
@@ -828,6 +845,16 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         if is_data or name in _LIST_CHANGES:
             hint = f"write {name} on a line of its own"
             yield script.at(call, f"{name} changes its value and gives None", hint)
+
+
+@_DOUBTS.add
+def _results_of_functions(script: _Script) -> Iterator[Finding]:
+    """Find fields that are set to the result of a function that has none."""
+    for node in ast.walk(script.tree):
+        for value in node.values if isinstance(node, ast.Dict) else ():
+            hint = _no_result_hint(getattr(value, "func", None), script)
+            if hint is not None and isinstance(value.func, ast.Name):
+                yield script.at(value, "this is always None", hint)
 
 
 @_DOUBTS.add

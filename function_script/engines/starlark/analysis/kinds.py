@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
 from function_script.engines.starlark.analysis.request_reads import trace
 
@@ -58,10 +59,14 @@ _NUMBERS: Final = frozenset({"int", "float"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
-    """The lines of a function, or of a whole source: the names that it binds, and their values."""
+    """The lines of a function, or of a whole source: the names that it binds, and their values.
+
+    ``parameters`` are those of a function that the script itself calls.
+    """
 
     lines: range
     names: frozenset[str]
+    parameters: frozenset[str]
     values: Mapping[str, Value]
 
 
@@ -88,7 +93,9 @@ class Kinds:
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         top = Bindings.of(node for node in tree.body if not isinstance(node, ast.FunctionDef))
         names = top.variables.union(top.loaded, (function.name for function in functions))
-        self._top = _Scope(lines=range(0), names=names, values=top.single_values())
+        self._top = _Scope(
+            lines=range(0), names=names, parameters=frozenset(), values=top.single_values()
+        )
         self._scopes = [self._scope_of(function) for function in functions]
         self._tested = {
             (ast.unparse(node.args[0]), self._at(node).lines.start)
@@ -105,6 +112,7 @@ class Kinds:
         return _Scope(
             lines=range(function.lineno, (function.end_lineno or function.lineno) + 1),
             names=self._top.names | hidden,
+            parameters=frozenset(syntax.positional_of(function) if function.name != "main" else ()),
             values={**outer, **bindings.single_values()},
         )
 
@@ -114,6 +122,10 @@ class Kinds:
     def is_predeclared(self, node: ast.expr) -> bool:
         """Report whether an expression is a name to which the script gives no meaning."""
         return isinstance(node, ast.Name) and node.id not in self._at(node).names
+
+    def is_parameter(self, node: ast.expr) -> bool:
+        """Report whether an expression is a parameter, whose value the script passes elsewhere."""
+        return isinstance(node, ast.Name) and node.id in self._at(node).parameters
 
     def of(self, node: ast.expr | None, hops: int = _MAX_HOPS) -> str | None:
         """Return the type of an expression; None if it is not certain."""

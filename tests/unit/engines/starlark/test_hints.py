@@ -106,6 +106,10 @@ CASES = (
         "rsp = response()\n    rsp.resource('a', 'apiVersion: v1')",
         "from_yaml(text) reads an object",
     ),
+    (
+        "def put(rsp, name, body): rsp.resource(body, name)\ndef main(req): put(response(), 'a', {})",
+        "write rsp.resource(name, body",
+    ),
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
@@ -147,6 +151,7 @@ def _hint(line: str) -> str:
         "rsp = response()\n    rsp.event('a', 'B', 'XR')",
         'return ("say "hello" now", "")',
         "rsp = response()\n    rsp.results.append({})",
+        "def put(rsp, name, body): rsp.resource(name, body)\ndef main(req): put(response(), {}, 'a')",
     ],
 )
 def test_origin_of_a_value_is_not_guessed(line: str) -> None:
