@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, cast
 
 import orjson
@@ -66,7 +66,6 @@ class _Run:
         self._script = build.script(program, limits, self._options)
         self._request = build_request(scope)
         self._text = to_json(paths.select(self._request, self._script.reach))
-        self._tracer: tracing.Tracer | None = None
         self._places: dict[Path, tracing.Entry | None] = {}
 
     def result(self) -> ScriptResult:
@@ -112,14 +111,13 @@ class _Run:
 
     def _trace(self, reply: str, skipped: Sequence[str]) -> Mapping[Path, Span | None]:
         """Return the places of what `main` has returned, without the skipped resources."""
-
-        def call(script: Script, limits: Limits, options: starlark.EvalOptions) -> str:
-            if not skipped:
-                return build.call_main(script.wrapped, self._text, options)
-            return DeferredEvaluation(script, self._text, limits, options).without(skipped)
-
         with predeclared.SeededRun(self._scope):
-            return self._build_tracer().trace(orjson.loads(reply), call)
+            return self._tracer.trace(
+                orjson.loads(reply),
+                lambda script, limits, options: DeferredEvaluation(
+                    script, self._text, limits, options
+                ).without(skipped),
+            )
 
     def _locate(self, path: Path) -> Span | None:
         """Return the place of a value; without one, it is that of ``main``."""
@@ -135,15 +133,14 @@ class _Run:
         return errors.explain_null(place.value, place.source, sources, self._request, hint)
 
     def _find(self, path: Path) -> tracing.Entry | None:
-        # One script, and the time of one brief run, are for all problems of a result.
-        if self._tracer is None:
-            self._tracer = self._build_tracer()
         if path not in self._places:
             with predeclared.SeededRun(self._scope):
                 self._places[path] = self._tracer.find(path, self._part_along)
         return self._places[path]
 
-    def _build_tracer(self) -> tracing.Tracer:
+    @cached_property
+    def _tracer(self) -> tracing.Tracer:
+        """One script, and the time of one brief run, for all problems of a result."""
         brief = interpreter.brief_options(self._options)
         return tracing.Tracer(self._program, self._limits, brief)
 

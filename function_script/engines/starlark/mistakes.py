@@ -656,7 +656,8 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
                 text = calls.to_source(node.value)
                 hint = f"an assignment replaces an item that is there: {text}.append(item) adds one"
             yield script.say(hint)
-        case Failure(code="index"), ast.Subscript():
+        # A slice is never beyond the end: its step is 0.
+        case Failure(code="index"), ast.Subscript(slice=index) if not isinstance(index, ast.Slice):
             yield script.say("test the length first")
         case Failure(code="key", arguments={"key": key}), ast.Subscript(value=value):
             origin = _find_origin(value, script)

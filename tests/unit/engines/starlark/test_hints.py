@@ -107,7 +107,7 @@ CASES = (
         "from_yaml(text) reads an object",
     ),
     (
-        "def put(rsp, name, body): rsp.resource(body, name)\ndef main(req): put(response(), 'a', {})",
+        "def p(rsp, name, body): rsp.resource(body, name)\ndef main(req): p(response(), 'a', {})",
         "write rsp.resource(name, body",
     ),
     # A lookup of the request, by any getter.
@@ -147,11 +147,12 @@ def _hint(line: str) -> str:
         "x = {'a': None}\n    return x['a'] + 1",
         "x = get_xr(req, 'spec.count')\n    return range(str(x))",
         "return sorted(None)",
+        "return 'abc'[0:2:0]",
         "return {'output': {None: 1}}",
         "rsp = response()\n    rsp.event('a', 'B', 'XR')",
         'return ("say "hello" now", "")',
         "rsp = response()\n    rsp.results.append({})",
-        "def put(rsp, name, body): rsp.resource(name, body)\ndef main(req): put(response(), {}, 'a')",
+        "def p(rsp, name, body): rsp.resource(name, body)\ndef main(req): p(response(), {}, 'a')",
     ],
 )
 def test_origin_of_a_value_is_not_guessed(line: str) -> None:
