@@ -74,7 +74,7 @@ class _Run:
         withheld: tuple[Withheld, ...] = ()
         is_deferring = self._program.options.get("missing") == "Defer"
         try:
-            with predeclared.SeededRun(self._scope):
+            with predeclared.seeded_run(self._scope):
                 if is_deferring:
                     run = DeferredEvaluation(script, self._text, self._limits, self._options)
                     reply, withheld = run.whole(self._request)
@@ -111,7 +111,7 @@ class _Run:
 
     def _trace(self, reply: str, skipped: Sequence[str]) -> Mapping[Path, Span | None]:
         """Return the places of what `main` has returned, without the skipped resources."""
-        with predeclared.SeededRun(self._scope):
+        with predeclared.seeded_run(self._scope):
             return self._tracer.trace(
                 orjson.loads(reply),
                 lambda script, limits, options: DeferredEvaluation(
@@ -134,7 +134,7 @@ class _Run:
 
     def _find(self, path: Path) -> tracing.Entry | None:
         if path not in self._places:
-            with predeclared.SeededRun(self._scope):
+            with predeclared.seeded_run(self._scope):
                 self._places[path] = self._tracer.find(path, self._part_along)
         return self._places[path]
 
@@ -154,14 +154,14 @@ class _Run:
         """Run another program briefly and return the text of its error; "" without one."""
         brief = interpreter.brief_options(self._options)
         try:
-            with predeclared.SeededRun(self._scope):
+            with predeclared.seeded_run(self._scope):
                 silent = build.silent(program, self._limits, brief)
                 build.call_main(silent.wrapped, self._text, brief)
         except starlark.StarlarkError as error:
             errors.take_raised()
             return str(error)
         except FatalError:
-            # The longer text may be too long, or the top level takes all the time there is.
+            # The top level takes all the time there is.
             return ""
         return ""
 

@@ -831,31 +831,26 @@ def _conditions(script: _Script) -> Iterator[Finding]:
 
 @_DOUBTS.add
 def _results_of_changes(script: _Script) -> Iterator[Finding]:
-    """Find lists that are set to the result of a change, which is None."""
+    """Find fields and lists that are set to the result of a call that gives None."""
     for node in ast.walk(script.tree):
         match node:
+            case ast.Dict(values=values):
+                for call in values:
+                    called = getattr(call, "func", None)
+                    is_own = isinstance(called, ast.Name)
+                    if is_own and (hint := _no_result_hint(called, script)):
+                        yield script.at(call, "this is always None", hint)
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
                 | ast.Return(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
-            ) if name in syntax.NO_RESULT:
-                pass
-            case _:
-                continue
-        is_data = isinstance(value, ast.Subscript) or script.kinds.of(value) in {"dict", "list"}
-        # Something else than data may have a method of this name.
-        if is_data or name in _LIST_CHANGES:
-            hint = f"write {name} on a line of its own"
-            yield script.at(call, f"{name} changes its value and gives None", hint)
-
-
-@_DOUBTS.add
-def _results_of_functions(script: _Script) -> Iterator[Finding]:
-    """Find fields that are set to the result of a function that has none."""
-    for node in ast.walk(script.tree):
-        for value in node.values if isinstance(node, ast.Dict) else ():
-            hint = _no_result_hint(getattr(value, "func", None), script)
-            if hint is not None and isinstance(value.func, ast.Name):
-                yield script.at(value, "this is always None", hint)
+            ) if name in syntax.NO_RESULT and (
+                # Something else than data may have a method of this name.
+                isinstance(value, ast.Subscript)
+                or script.kinds.of(value) in {"dict", "list"}
+                or name in _LIST_CHANGES
+            ):
+                hint = f"write {name} on a line of its own"
+                yield script.at(call, f"{name} changes its value and gives None", hint)
 
 
 @_DOUBTS.add

@@ -194,21 +194,15 @@ def branches(getter: str, name: object) -> Sequence[Path]:
     return _WHOLE.get(getter, [()])
 
 
-def read_field(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, str] | None:
-    """Return the object that a call reads a field of, and the field's path in it.
+def find_object(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, ast.AST | None] | None:
+    """Return the object that a call gives a field of, and the field's argument, None without one.
 
     ``arguments`` follow the request. A name that is computed may be that of ANY resource. None
-    where the script does not write out the field, or reads the whole object.
+    where the names are not clear.
     """
-    if getter not in OBJECT_GETTERS:
-        return None
     path, count = OBJECT_GETTERS[getter]
-    positional = arguments[: count + 1]
-    if any(isinstance(argument, (ast.Starred, ast.keyword)) for argument in positional):
+    names = arguments[:count]
+    if len(names) < count or any(isinstance(each, (ast.Starred, ast.keyword)) for each in names):
         return None
-    texts = [syntax.text_of(argument) for argument in positional]
-    field = texts.pop() if len(texts) > count else None
-    if field is None:
-        return None
-    names = [ANY if text is None else text for text in texts]
-    return (*path, *names, *([_OBJECT] if names else [])), field
+    texts = [ANY if (text := syntax.text_of(each)) is None else text for each in names]
+    return (*path, *texts, *([_OBJECT] if texts else [])), next(iter(arguments[count:]), None)

@@ -20,7 +20,12 @@ from function_script.engines.lint import (
     unchanged,
 )
 from function_script.engines.starlark.analysis import syntax
-from function_script.engines.starlark.analysis.names import OBJECT_GETTERS, Bindings, Value
+from function_script.engines.starlark.analysis.names import (
+    OBJECT_GETTERS,
+    Bindings,
+    Value,
+    find_object,
+)
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.program import Program
@@ -131,14 +136,13 @@ class Lookups:
             case _:
                 return None
         if name in OBJECT_GETTERS and name in self.parts and base == ():
-            start, count = OBJECT_GETTERS[name]
-            names, others = others[:count], others[count:]
-            base = (*start, *map(_constant, names), *(["resource"] if count else []))
-            if len(names) < count:
+            if (place := find_object(name, others)) is None:
                 return None
+            base, argument = place
         elif name != "get" or base is None:
             return None
-        argument = others[0] if others else None
+        else:
+            argument = others[0] if others else None
         return base, _path_argument(argument), argument
 
     def path(self, node: ast.expr, hops: int = _MAX_HOPS) -> Path | None:
