@@ -22,7 +22,7 @@ def parse_object(
 
     Returns None when the text is not JSON. Raises YamlError, with lines counted from ``start``,
     for JSON that is not accepted. With ``warnings``, a repeated key is added there, and its last
-    value counts; other JSON that is not accepted is None, since it may be YAML.
+    value counts; other JSON that is not accepted is read as YAML.
     """
     try:
         value_and_end: tuple[Value, int] = _DECODER.raw_decode(text, start)
@@ -31,14 +31,11 @@ def parse_object(
     except RecursionError:
         message = f"nested more than {depth} levels deep"
         raise TooLargeError(message, line=0, column=0, limit="depth") from None
-    except _RejectedError as error:
-        is_repeated = isinstance(error, _RepeatedKeyError)
-        if warnings is not None and not is_repeated:
-            return None
-        # Rare: parse it again with the reader that knows positions. Both reject the same.
+    except _RejectedError:
+        # Rare: parse it again with the reader that knows positions. Both reject the same keys.
         _, end = _BOUNDS.raw_decode(text, start)
         parsed = kubernetes_yaml.parse(text[start:end], nodes=nodes, depth=depth, warnings=warnings)
-        if parsed is None or not is_repeated:
+        if parsed is None or warnings is None:
             raise
         return parsed, end
     value, end = value_and_end
@@ -51,10 +48,6 @@ def parse_object(
 
 class _RejectedError(YamlError):
     """The text is JSON by its grammar, but is not accepted."""
-
-
-class _RepeatedKeyError(_RejectedError):
-    """A key occurs twice in one object."""
 
 
 def _measure(value: Value, nodes: int, depth: int) -> tuple[int, int]:
@@ -78,7 +71,7 @@ def _measure(value: Value, nodes: int, depth: int) -> tuple[int, int]:
 def _object(pairs: list[tuple[str, Value]]) -> Object:
     result = dict(pairs)
     if len(result) < len(pairs):
-        raise _RepeatedKeyError("duplicate key in an object", line=0, column=0)
+        raise _RejectedError("duplicate key in an object", line=0, column=0)
     return result
 
 

@@ -66,8 +66,8 @@ class _Scope:
 
     lines: range
     names: frozenset[str]
-    parameters: frozenset[str]
     values: Mapping[str, Value]
+    parameters: frozenset[str] = frozenset()
 
 
 class Kinds:
@@ -93,9 +93,7 @@ class Kinds:
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         top = Bindings.of(node for node in tree.body if not isinstance(node, ast.FunctionDef))
         names = top.variables.union(top.loaded, (function.name for function in functions))
-        self._top = _Scope(
-            lines=range(0), names=names, parameters=frozenset(), values=top.single_values()
-        )
+        self._top = _Scope(lines=range(0), names=names, values=top.single_values())
         self._scopes = [self._scope_of(function) for function in functions]
         self._tested = {
             (ast.unparse(node.args[0]), self._at(node).lines.start)
@@ -108,12 +106,13 @@ class Kinds:
         bindings = Bindings.of([function])
         # A name that a function binds anywhere is its own in all of it.
         hidden = bindings.variables.union(bindings.functions)
+        is_main = function.name == "main"
         outer = {name: each for name, each in self._top.values.items() if name not in hidden}
         return _Scope(
             lines=range(function.lineno, (function.end_lineno or function.lineno) + 1),
             names=self._top.names | hidden,
-            parameters=frozenset(syntax.positional_of(function) if function.name != "main" else ()),
             values={**outer, **bindings.single_values()},
+            parameters=frozenset(() if is_main else syntax.positional_of(function)),
         )
 
     def _at(self, node: ast.expr) -> _Scope:
