@@ -223,12 +223,6 @@ def _is_almost_meta(document: Object, dialect: Dialect) -> bool:
     return bool(_META_GROUP.match(api_version)) or (is_own and kind in dialect.kinds)
 
 
-def _is_status(document: Object, xr: Object) -> bool:
-    """Report whether a document has the XR's apiVersion, a status and nothing to compose."""
-    is_of_xr = document.get("apiVersion") == xr.get("apiVersion")
-    return is_of_xr and "status" in document and "spec" not in document
-
-
 def _reject_nameless(
     document: ObjectReader, xr: Object, annotations: dict[str, str], dialect: Dialect
 ) -> None:
@@ -244,7 +238,11 @@ def _reject_nameless(
     elif document.value.get("kind") == xr.get("kind"):
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
-    elif _is_status(document.value, xr):
+    elif (
+        document.value.get("apiVersion") == xr.get("apiVersion")
+        and "status" in document.value
+        and "spec" not in document.value
+    ):
         problem = f"has the XR's apiVersion but not its kind {xr.get('kind')}"
         hint = "write that kind to set the XR's status"
     elif document.value.get("kind") == "List":

@@ -334,8 +334,7 @@ def _unknown_tag(event: Event, tag: str) -> errors.YamlError:
 
 def key_text(event: ScalarEvent) -> str:
     """Return a scalar as a map's key; raise YamlError for null."""
-    value = _scalar(event)
-    return value if isinstance(value, str) else _as_key(value, event)
+    return _as_key(_scalar(event), event)
 
 
 def _as_key(value: Value, event: Event) -> str:

@@ -24,7 +24,7 @@ from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import ProgramError
 from function_script.texts.problems import list_choices, suggest
-from function_script.texts.source import Source, Span
+from function_script.texts.source import Source
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
@@ -37,7 +37,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 class Script:
     """A script that can be called: ``wrapped`` is ``frozen`` behind the bridge, with its limits.
 
-    ``sources`` are its own and its modules', by name; ``span`` is the definition of ``main``.
+    ``sources`` are its own and its modules', by name.
     ``reach`` are the parts of a request that it needs; None: all.
     """
 
@@ -45,7 +45,6 @@ class Script:
     wrapped: starlark.FrozenModule
     main: Source
     sources: Mapping[str, Source]
-    span: Span | None
     reach: PartTree | None
 
 
@@ -128,7 +127,6 @@ class _Build:
             wrapped=wrapped,
             main=main,
             sources=self._sources,
-            span=errors.main_span(main),
             reach=pruning.project_request(source.text for source in self._sources.values()),
         )
 

@@ -8,8 +8,15 @@ from typing import Final, cast
 import orjson
 import starlark
 
-from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import paths
+from function_script.engines.starlark import (
+    build,
+    errors,
+    interpreter,
+    mistakes,
+    predeclared,
+    tracing,
+)
+from function_script.engines.starlark.analysis import missing, paths, syntax
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.lazy import Lazy
@@ -122,15 +129,20 @@ class _Run:
     def _locate(self, path: Path) -> Span | None:
         """Return the place of a value; without one, it is that of ``main``."""
         place = self._find(path)
-        return self._script.span if place is None else place.span
+        return errors.main_span(self._script.main) if place is None else place.span
 
     def _explain_null(self, path: Path, hint: str | None) -> str | None:
         """Return what is certain of the origin of a null value, or the hint for any value."""
         place = self._find(path)
         if place is None or not place.is_null or place.value is None:
             return hint
-        sources = self._script.sources
-        return errors.explain_null(place.value, place.source, sources, self._request, hint)
+        if of_function := mistakes.find_no_result(place.value, place.source):
+            return of_function
+        span = syntax.span_of(place.value, place.source)
+        key = missing.find_missing_key(span, {}, self._script.sources, self._request)
+        if key is None or key.is_final:
+            return hint if key is None else key.text
+        return "; ".join(filter(None, (key.text, hint)))
 
     def _find(self, path: Path) -> tracing.Entry | None:
         if path not in self._places:

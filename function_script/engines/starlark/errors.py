@@ -1,6 +1,5 @@
 """Make our errors of the interpreter's: message, span, hint and the script's calls."""
 
-import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -228,22 +227,6 @@ def describe_absence(
     return problem.message if key is None else key.absence, problem.span
 
 
-def explain_null(
-    node: ast.expr,
-    source: Source,
-    sources: Sources,
-    request: Mapping[str, Readable],
-    hint: str | None,
-) -> str | None:
-    """Return the hint for a None in the result, by the expression that gave it if it is clear."""
-    if of_function := mistakes.find_no_result(node, source):
-        return of_function
-    key = missing.find_missing_key(syntax.span_of(node, source), {}, sources, request)
-    if key is None or key.is_final:
-        return hint if key is None else key.text
-    return "; ".join(filter(None, (key.text, hint)))
-
-
 def _diagnostic(
     verb: str,
     failure: Failure,
@@ -266,12 +249,7 @@ def _diagnostic(
     if failure.code == "key" and failure.spot is not None and failure.spot.name == PRELUDE:
         # Our functions look up nothing else that may be missing.
         hint = "the first argument is the request, as main gets it"
-    if isinstance(raised, RefusalError) and raised.code in {
-        "name",
-        "request",
-        "reserved",
-        "selector",
-    }:
+    if isinstance(raised, RefusalError) and raised.code:
         code = Code("duplicate-name" if raised.code == "name" else "program", raised.subject)
     if isinstance(raised, ArgumentError):
         parameter, value = raised.facts

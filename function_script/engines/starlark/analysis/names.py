@@ -9,12 +9,14 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.paths import Path
 from function_script.request.lazy import ANY
 from function_script.request.objects import ENVIRONMENT, WATCHED
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 # For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {
@@ -194,7 +196,7 @@ def branches(getter: str, name: object) -> Sequence[Path]:
     return _WHOLE.get(getter, [()])
 
 
-def find_object(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, ast.AST | None] | None:
+def find_object(getter: str, arguments: Sequence[_Node]) -> tuple[Path, _Node | None] | None:
     """Return the object that a call gives a field of, and the field's argument, None without one.
 
     ``arguments`` follow the request. A name that is computed may be that of ANY resource. None

@@ -136,9 +136,9 @@ class Lookups:
             case _:
                 return None
         if name in OBJECT_GETTERS and name in self.parts and base == ():
-            if (place := find_object(name, others)) is None:
+            if (target := find_object(name, others)) is None:
                 return None
-            base, argument = place
+            base, argument = target
         elif name != "get" or base is None:
             return None
         else:
