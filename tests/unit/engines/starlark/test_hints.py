@@ -112,6 +112,7 @@ CASES = (
     ),
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
+    ("return get_xr(req, 'spec.conut').split(':')", 'did you mean "count"?'),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
     ("return (get_xr(req, 'spec') or {})['conut']", 'did you mean "count"?'),
     (
