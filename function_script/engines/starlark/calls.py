@@ -106,10 +106,13 @@ def _explain_type(
     is_certain = types != ["integer"] or isinstance(argument, ast.Constant)
     is_ordered = is_ordered and is_certain and wrong.type != NULL
     if kinds.is_parameter(argument):
-        # The caller may have the wrong order. Names show it here, as in `rsp.resource(body, name)`.
-        names = [each.name for each in signature.parameters]
-        pairs = zip(names, positional, strict=False)
-        is_ordered &= any(getattr(each, "id", name) in {*names} - {name} for name, each in pairs)
+        # The caller may have the wrong order, unless another argument here is the right one.
+        is_ordered &= any(
+            getattr(each, "id", "") == parameter.name
+            or signatures.type_of_kind(kinds.of(each)) in parameter.types
+            for each in positional
+            if each is not argument
+        )
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"

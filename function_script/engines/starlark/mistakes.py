@@ -18,7 +18,7 @@ from function_script.engines.signatures import NULL, Signature
 from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
-from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.analysis.names import OBJECT_GETTERS, Bindings
 from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.engines.starlark.interpreter import NONE, Failure, Finding
 from function_script.engines.tables import Rules
@@ -55,7 +55,6 @@ _TYPES: Final = frozenset(
 PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
-_OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 _FILLED: Final = "its functions fill it, such as rsp.resource(name, body)"
 _COPY: Final = "list(value) copies a list, and merge({}, value) a dict"
 
@@ -334,7 +333,7 @@ def _find_origin(node: ast.expr, script: _Script) -> ast.expr:
 def _none_hint(node: ast.expr, script: _Script) -> str | None:
     """Return the hint for a value that is None: that of the function that has given it."""
     called = getattr(_find_origin(node, script), "func", None)
-    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *_OBJECT_GETTERS}
+    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *OBJECT_GETTERS}
     return _no_result_hint(called, script) or (calls.IS_NONE if is_getter else None)
 
 
@@ -974,8 +973,9 @@ def _paths(script: _Script) -> Iterator[Finding]:
     """Find paths that begin with the wrapper, which getters of objects have taken off."""
     for node in ast.walk(script.tree):
         match node:
-            case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in _OBJECT_GETTERS:
-                paths = others[:1] if name == "get_xr" else others[1:2]
+            case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in OBJECT_GETTERS:
+                _, names = OBJECT_GETTERS[name]
+                paths = others[names : names + 1]
             case ast.Call(
                 func=ast.Attribute(attr="set_status"),
                 args=[ast.Constant(value=str(text)) as status_path, _],

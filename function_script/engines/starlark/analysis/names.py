@@ -43,6 +43,7 @@ OBJECT_GETTERS: Final[Mapping[str, tuple[Path, int]]] = {
     "get_desired": (("desired", "resources"), 1),
 }
 """Getters that give a resource's object: the path, and how many names follow in the call."""
+GETTERS: Final = (*OBJECT_GETTERS, "get_required")
 _OBJECT: Final = "resource"
 
 
@@ -200,8 +201,10 @@ def find_object(getter: str, arguments: Sequence[_Node]) -> tuple[Path, _Node | 
     """Return the object that a call gives a field of, and the field's argument, None without one.
 
     ``arguments`` follow the request. A name that is computed may be that of ANY resource. None
-    where the names are not clear.
+    where the names are not clear, and for other functions.
     """
+    if getter not in OBJECT_GETTERS:
+        return None
     path, count = OBJECT_GETTERS[getter]
     names = arguments[:count]
     if len(names) < count or any(isinstance(each, (ast.Starred, ast.keyword)) for each in names):

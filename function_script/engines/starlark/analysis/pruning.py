@@ -327,7 +327,7 @@ class _Analysis:
         key = others[0].value if others and isinstance(others[0], ast.Constant) else None
         if name == "get" and isinstance(key, str):
             return self._get(paths, key)
-        if name in names.OBJECT_GETTERS and paths == {()}:
+        if paths == {()}:
             match names.find_object(name, others):
                 case keys, ast.Constant(value=str(path)):
                     return self._get(self._enter(paths, keys), path)

@@ -110,6 +110,10 @@ CASES = (
         "def p(rsp, name, body): rsp.resource(body, name)\ndef main(req): p(response(), 'a', {})",
         "write rsp.resource(name, body",
     ),
+    (
+        "A = ['a']\ndef pick(key): return stable_choice(key, A)\ndef main(req): pick('b')",
+        "write stable_choice(choices, key",
+    ),
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
     ("return get_xr(req, 'spec.conut').split(':')", 'did you mean "count"?'),
