@@ -144,7 +144,7 @@ def value_warnings(
         Diagnostic(
             message=f"main returned {format_path(path)}: {leftover.message}",
             hint=leftover.hint,
-            span=result.span if result.locate is None else result.locate(path),
+            span=result.locate(path),
         )
         for leftover, path in places[:_MAX_SPANS]
     ]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import LimitError
@@ -152,9 +153,11 @@ class Withheld(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptResult:
-    """A script's result: an object shaped as a RunFunctionResponse, and the return's position.
+    """A script's result: an object shaped as a RunFunctionResponse.
 
-    ``locate`` returns the position of a field, for errors; ``span`` is the fallback. ``trace``
+    ``locate`` returns the position of a field, or that of ``main``, for errors.
+    ``explain_null`` returns the hint for a field that is null, and for others the one it gets.
+    ``trace``
     returns the certain positions of fields by path; it may be slow. A value that is not there came
     with the one above it, and nothing is known of one with None.
     ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
@@ -163,10 +166,10 @@ class ScriptResult:
     """
 
     value: Object
-    span: Span | None = None
+    locate: Callable[[Path], Span | None]
     resources: Sequence[str] = ()
     withheld: tuple[Withheld, ...] = ()
-    locate: Callable[[Sequence[str | int]], Span | None] | None = None
+    explain_null: Callable[[Path, str | None], str | None] = lambda _, hint: hint
     trace: Callable[[], Mapping[tuple[str | int, ...], Span | None]] = dict
     mentions: Callable[[str], bool] = lambda _: True
 
