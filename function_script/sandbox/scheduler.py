@@ -130,10 +130,10 @@ class Scheduler:
                 return
         _tell([(run, event)])
 
-    def dequeue(self, run: Run) -> bool:
-        """Remove a run from its queue; return False when it is not queued any more."""
+    def dequeue(self, run: Run) -> None:
+        """Remove a run from its queue, if it is queued."""
         with self._lock:
-            return self._dequeue(run)
+            self._dequeue(run)
 
     def refuse_overdue(self, now: float) -> None:
         """Refuse queued runs that have waited as long as they may, or cannot end in time."""
@@ -229,11 +229,12 @@ class Scheduler:
                 run.latest_start = run.deadline
                 self._fast.queue.add_first(run.identity.owner, run)
 
-    def _dequeue(self, run: Run) -> bool:
-        owner = run.identity.owner
-        is_queued = run.is_queued and any(lane.queue.remove(owner, run) for lane in self._lanes)
-        run.is_queued = False
-        return is_queued
+    def _dequeue(self, run: Run) -> None:
+        # To name the owner of a run that was never queued costs a search in its bytes.
+        if run.is_queued:
+            run.is_queued = False
+            for lane in self._lanes:
+                lane.queue.remove(run.identity.owner, run)
 
     def _refuse(self, run: Run, lane: Lane) -> Failed | None:
         """Return the error of a run that may not be queued, or None."""

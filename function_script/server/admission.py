@@ -142,9 +142,6 @@ class Admission:
         self._has_dropped = False
         self._timer = loop.call_later(_SCAN_SECONDS, self._check)
 
-    def __len__(self) -> int:
-        return len(self._calls)
-
     def open(self, context: Context) -> Call:
         """Register the call of the current task; it is closed when that task ends."""
         task = asyncio.current_task(self._loop)
