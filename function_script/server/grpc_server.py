@@ -213,7 +213,6 @@ def _batch_scheduling() -> Iterator[None]:
 
 def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
     """Return credentials that require a client certificate and follow renewed files."""
-
     content = certificates.read_newest()
 
     def configuration() -> grpc.ServerCertificateConfiguration:

@@ -251,7 +251,8 @@ def test_modules_come_from_an_artifact_too(remote: Served) -> None:
 def test_new_digest_of_one_of_two_modules_is_used(remote: Served) -> None:
     """The request brings the other one from before, and its worker reports both."""
     registry, _, channel = remote
-    script = 'load("a.star", "a")\nload("b.star", "b")\ndef main(req):\n    return {"context": {"n": a + b}}\n'
+    loads = 'load("a.star", "a")\nload("b.star", "b")\n'
+    script = f'{loads}def main(req):\n    return {{"context": {{"n": a + b}}}}\n'
 
     def modules(*texts: str) -> list[Object]:
         refs = [put_new(registry, {f"{text[0]}.star": text}) for text in texts]
