@@ -233,9 +233,8 @@ class PipelineCompiler:
             start, names = self.compile_variable(node), node.names[1:]
         else:
             start, names = self.compile_operand(node.start), node.names
-            if self.missing.refuses:
-                # Go's place is in the parentheses, where nothing is wrong.
-                self.at = node
+            # Go's place is in the parentheses, where nothing is wrong.
+            self.at = node
             if start.from_pipeline:
                 start = self.leave_pipeline(start, Accepts.VALUES)
         if self.missing.refuses and start.origin is None:
