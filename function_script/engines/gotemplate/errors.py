@@ -67,6 +67,7 @@ class Code(Enum):
     VALUE_TO_RANGE = "range goes over lists, maps and whole numbers: see the path"
     VARIABLE_UNDEFINED = 9
     WRONG_COUNT = 10
+    WRONG_TYPE = 11
 
     @property
     def hint(self) -> str | None:
@@ -77,7 +78,8 @@ class Code(Enum):
 class GoError(Exception):
     """Failure of a template; ``text`` is Go's message without the position.
 
-    ``code`` is None where no hint depends on it. ``subject`` is the name that it is about, or "".
+    ``code`` is None where no hint depends on it. ``subject`` is the name that it is about, the
+    kind of the value that a parameter refused, or "".
     """
 
     def __init__(self, text: str, code: Code | None = None, subject: str = "") -> None:

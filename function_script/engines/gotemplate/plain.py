@@ -117,10 +117,10 @@ def _describe(
 
 
 def _last_word(site: Site) -> nodes.Placed:
-    """Return Go's node of a chain whose fields fail: the last word in its parentheses."""
+    """Return Go's node for the value of a chain or of a stage: the last word that it compiles."""
     node = site.node
-    while isinstance(node, nodes.Chain) and site.function is None:
-        node = node.start
+    while isinstance(node, (nodes.Chain, nodes.Command)) and site.function is None:
+        node = node.start if isinstance(node, nodes.Chain) else node.words[-1]
         while isinstance(node, nodes.Pipe):
             node = node.commands[-1].words[-1]
     return node

@@ -159,6 +159,7 @@ def _expression(site: Site) -> str:
 
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
+_REFUSED: Final = frozenset({Code.NOT_A_STRING, Code.NOT_AN_INTEGER, Code.WRONG_TYPE})
 _TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _VARIABLE: Final = re.compile(r"\$\w+")
 # Values of observed resources, and actions that write no text or change what others write.
@@ -214,7 +215,8 @@ def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str 
         correction = corrections.correct(source, position, grammar)
         if correction is not None:
             return correction.hint
-    text = arguments.reorder(source, position, grammar)
+    actual = error.subject if isinstance(error, GoError) and error.code in _REFUSED else ""
+    text = arguments.reorder(source, position, grammar, actual)
     return None if text is None else f"write {text}"
 
 

@@ -136,7 +136,7 @@ class PipelineCompiler:
             if not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline = True
-            before = stage_of(command)
+            before = nodes.stage_of(command)
         result = value or Value(expressions.Constant(values.MISSING), null=False)
         if binds:
             for variable in pipe.declared:
@@ -274,7 +274,7 @@ class PipelineCompiler:
         if final is not None:
             slot = self.new_slot()
             first = expressions.Store(final.expression, slot.index)
-            arguments.append(self.check_value(final.copy(slot), "value").expression)
+            arguments.append(self.check_value(final.copy(slot), "value", None, command).expression)
         site = Site(command.words[0], self.template, names[-1])
         call: Expression = expressions.CallMethod(
             receiver.expression, names, arguments, self.context.missing, start, site
@@ -345,10 +345,10 @@ class PipelineCompiler:
         # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
         is_lazy = function in {"and", "or"}
         if not is_lazy and _are_constants(arguments):
-            arguments.append(self.check_value(final, type_name, callee))
+            arguments.append(self.check_value(final, type_name, callee, node))
             return self.compile_result(callee, node, arguments, site)
         slot = self.new_slot()
-        arguments.append(self.check_value(final.copy(slot), type_name, callee))
+        arguments.append(self.check_value(final.copy(slot), type_name, callee, node))
         value = self.compile_result(callee, node, arguments, site)
         first = expressions.Store(final.expression, slot.index)
         return value.copy(expressions.Sequence(first, value.expression))
@@ -417,22 +417,20 @@ class PipelineCompiler:
         if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
         value = self.compile_operand(word)
-        # Go's place of a wrong type is the last word that was compiled, which may be one of a call.
-        stage = stage_of(word.commands[-1]) if isinstance(word, nodes.Pipe) else word
-        return self.check_value(value, type_name, callee, stage)
+        return self.check_value(value, type_name, callee, nodes.stage_of(word))
 
     def check_value(
         self,
         value: Value,
         type_name: str,
-        callee: Function | None = None,
-        place: nodes.Placed | None = None,
+        callee: Function | None,
+        place: nodes.Placed,
     ) -> Value:
         """Check a value for a parameter of a type; without a callee it is a method's.
 
-        ``place`` is that of an error about a missing value.
+        ``place`` is that of an error about the value; Go's is the last word that was compiled.
         """
-        value = self.missing.check_argument(value, callee, place or self.at)
+        value = self.missing.check_argument(value, callee, place)
         if type_name in ("any", value.type):
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts
@@ -440,7 +438,8 @@ class PipelineCompiler:
         if type_name == "value":
             return final
         kind = _EXACT.get(type_name)
-        argument = expressions.Argument(final.expression, kind, type_name, self.site())
+        site = Site(place, self.template)
+        argument = expressions.Argument(final.expression, kind, type_name, site)
         return certain(argument, type_name)
 
     def leave_pipeline(self, value: Value, accepts: Accepts) -> Value:
@@ -448,11 +447,6 @@ class PipelineCompiler:
         result = value.copy(self.missing.convert_nil(value, accepts))
         result.null = False
         return result
-
-
-def stage_of(command: nodes.Command) -> nodes.Placed:
-    """Return the node that an error about the value of a stage names."""
-    return command if len(command.words) > 1 else command.words[0]
 
 
 def _are_constants(arguments: list[Value]) -> bool:

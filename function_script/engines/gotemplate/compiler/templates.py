@@ -7,7 +7,6 @@ from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.compiler.pipelines import (
     Context,
     PipelineCompiler,
-    stage_of,
 )
 from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.errors import Code
@@ -82,7 +81,7 @@ class TemplateCompiler(PipelineCompiler):
         if node.pipe.declared:
             self.body.append(statements.Evaluate(value.expression))
         else:
-            value = self.missing.require(value, _last_stage(node.pipe))
+            value = self.missing.require(value, nodes.stage_of(node.pipe))
             # In Go, an error of printing has the place of the whole action.
             self.at = node
             # Go's null is ``<no value>``, ours ``null``.
@@ -184,7 +183,7 @@ class TemplateCompiler(PipelineCompiler):
         self.scope = range_scope = outer_scope.copy()
         # The variables are the items; only an else sees the value of the pipeline in them.
         value = self.compile_whole_pipeline(node.pipe, binds=False)
-        value = self.missing.require(value, _last_stage(node.pipe))
+        value = self.missing.require(value, nodes.stage_of(node.pipe))
         declared = node.pipe.declared
         has_else = node.otherwise is not None
         # The items are needed before the variables.
@@ -283,10 +282,6 @@ def _chain(
         chain.append(rest[0])
         rest = chain[-1].otherwise
     return chain, rest
-
-
-def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:
-    return stage_of(pipe.commands[-1])
 
 
 def _writes_separators(body: list[nodes.Node]) -> bool:
