@@ -23,7 +23,7 @@ from function_script.engines.gotemplate.errors import (
     NoValueError,
 )
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.values import MISSING, POISON, Int
+from function_script.engines.gotemplate.values import POISON, Int
 from function_script.engines.outdents import is_outdented
 from function_script.request.limits import Limits
 
@@ -216,7 +216,8 @@ class Run:
         self.capture_depth = 0
         # The sites of the error that ends the run, or a part of it, the innermost first.
         self.sites: list[Site] = []
-        # The gaps of the main text: the number of the part behind it, its error and its place.
+        # The gaps of the main text, or Go's texts for no value: the number of the part behind it or
+        # with it, its error and its place.
         self.gaps: list[tuple[int, GoError, Site]] = []
         # The number of captures around each part, and its site, where they are recorded.
         self.part_sites: list[tuple[int, Site]] | None = None
@@ -227,6 +228,7 @@ class Run:
         self.outdents: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
+        self._main_parts = self.parts
         self._counted_parts = 0
         self._output_characters = 0
 
@@ -234,7 +236,7 @@ class Run:
 
     def render(self, data: object, parts: list[str]) -> None:
         """Run the main template, adding its text to ``parts`` part by part."""
-        self.parts = parts
+        self.parts = self._main_parts = parts
         self.root = data
         self.templates[MAIN].render(self, data)
         self._count_output()
@@ -308,14 +310,17 @@ class Run:
         """Note that this template ended."""
         self._depth -= 1
 
+    def note_missing(self, error: GoError, site: Site) -> None:
+        """Note a value that is missing, and for which Go's text is about to be written."""
+        if len(self.gaps) < _MAX_NOTED:
+            self.gaps.append((len(self._main_parts), error, site))
+
     def format_value(self, value: object) -> str:
         """Return the text that an action prints for a value other than a string."""
         if type(value) is int or type(value) is Int:
             return int.__repr__(value)
         if type(value) is bool:
             return "true" if value else "false"
-        if value is None or value is MISSING:
-            return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)

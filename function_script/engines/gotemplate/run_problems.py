@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from function_script.engines import missing_values
-from function_script.engines.gotemplate import arguments, corrections, errors, registry
+from function_script.engines.gotemplate import arguments, corrections, errors, printing, registry
 from function_script.engines.gotemplate.corrections import REQUEST, find_go_name
 from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
@@ -82,6 +82,24 @@ def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator
             f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
         )
         yield MissingValue(offset=offset, missing=message, span=location.span)
+
+
+def list_printed(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
+    """Yield the missing values for which the text of a run has Go's words, with a hint."""
+    for index, error, site in run.gaps:
+        at = pieces[index].find(printing.NO_VALUE)
+        if at < 0:
+            # A function got the text of the template that has it, and made another one of it.
+            continue
+        cause = _cause(error, site)
+        is_null = isinstance(error, errors.NoValueError) and error.null
+        words = f": {cause}" if cause else f", which is {'null' if is_null else 'missing'}"
+        yield MissingValue(
+            offset=len(whole("".join(pieces[:index]))) + at,
+            missing=f"{_expression(site)}{words}",
+            span=_locate(site, loaded).span,
+            hint=_missing_hint(error, site, _OPTIONAL_IN_GO, is_own=loaded.settings.is_own),
+        )
 
 
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
@@ -160,6 +178,8 @@ def _expression(site: Site) -> str:
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
 _REFUSED: Final = frozenset({Code.NOT_A_STRING, Code.NOT_AN_INTEGER, Code.WRONG_TYPE})
+# Keys of each request, which no other value has.
+_REQUEST_KEYS: Final = frozenset({"meta", "observed"})
 _TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _VARIABLE: Final = re.compile(r"\$\w+")
 # Values of observed resources, and actions that write no text or change what others write.
@@ -172,6 +192,7 @@ _STATEMENT: Final = re.compile(
     r"-?\s*(?:if|else|with|range|template|block|define|\$\w+\s*:?=)|.*\b(?:set|unset|\w*[mM]erge)"
 )
 _OPTIONAL: Final = "where it may be missing, use default, or test it with if or with"
+_OPTIONAL_IN_GO: Final = "check the path, give the value a default, or make a missing key an error"
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
@@ -193,7 +214,8 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
     if isinstance(error, errors.FieldError):
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
-        return _missing_hint(error, site, f"{_advise_to_wait(error, sites, loaded)}{_OPTIONAL}")
+        optional = f"{_advise_to_wait(error, sites, loaded)}{_OPTIONAL}"
+        return _missing_hint(error, site, optional, is_own=loaded.settings.is_own)
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
     is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
@@ -249,7 +271,9 @@ def _advise_to_wait(
     return f"{condition}{missing_values.DOCUMENT_WAITS}; "
 
 
-def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) -> str:
+def _missing_hint(
+    error: errors.NoValueError, site: Site | None, optional: str, *, is_own: bool
+) -> str:
     # A misspelt name first: an existing key that is near is what its author meant.
     near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
     if near is not None:
@@ -262,11 +286,11 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
     # Without the keys of a holder, the first name of the chain is the one that is missing.
     name = error.name if error.names else first
     # The name is the root of another language if the request itself is the holder.
-    is_request = not error.names or set(error.names) >= REQUEST
+    is_request = not error.names or set(error.names) >= _REQUEST_KEYS
     if name not in REQUEST and (is_request or (name == first and field_names.is_of_helm(name))):
         # Elsewhere, the dot and $ may be anything.
         prefix = ("." if first else "$.") if is_request else ""
-        if advice := field_names.advise_root(name, prefix):
+        if advice := field_names.advise_root(name, prefix, has_params=is_own):
             return advice
     own = field_names.ROOTS if error.name == first else ()
     roots = REQUEST if error.name in REQUEST else frozenset(own)

@@ -11,6 +11,7 @@ from typing import Final
 from function_script.engines import habits, missing_values
 from function_script.engines.language import Language
 from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
+from function_script.inputs.step import Dialect
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
@@ -22,7 +23,7 @@ from function_script.tools.validate import builtin
 # A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _OPEN: Final = (structural_schema.PRESERVE, structural_schema.EMBEDDED)
-_PARTS: Final = ("context", "credentials", "input", "meta", "params")
+_PARTS: Final = ("context", "credentials", "input", "meta")
 # The keys of the context that functions share.
 _CONTEXT_KEYS: Final = (objects.ENVIRONMENT, objects.EXTRA_RESOURCES)
 _LISTS: Final = ("extra_resources", "required_resources")
@@ -109,7 +110,8 @@ class Request:
         part = holder[-1] if holder[:-1] == XR and XR in self.kinds else ""
         advice = xrds.advise_field(str(part), key)
         if not holder or field_names.is_of_helm(key):
-            advice = field_names.advise_root(key, self.prefix)
+            has_params = "params" in structural_schema.properties(self.schema)
+            advice = field_names.advise_root(key, self.prefix, has_params=has_params)
         elif key in structural_schema.properties(self.schema):
             advice = f"{key} is a field of the request, and this is {format_access(holder)}"
         if advice is not None:
@@ -128,7 +130,12 @@ def _describe_item(key: str) -> str:
     return "an item has a number, such as 0, and no name; a loop goes over all of them"
 
 
-def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
+def of_request(
+    language: Language,
+    xr: Object | None,
+    composed: Mapping[str, Object],
+    dialect: Dialect = "script",
+) -> Request:
     """Return the fields that a program of a language may read; ``xr`` None: any of its spec.
 
     ``composed`` has the schemas of observed resources by name.
@@ -154,6 +161,8 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         "observed": {"properties": observed},
         "desired": {"properties": desired},
         **dict.fromkeys(_PARTS, _ANYTHING),
+        # function-go-templating has none.
+        **({"params": _ANYTHING} if dialect == "script" else {}),
         language.request_field("required_schemas"): _ANYTHING,
         **dict.fromkeys(map(language.request_field, _LISTS), lists),
         CONDITION: CONDITION_SCHEMA,

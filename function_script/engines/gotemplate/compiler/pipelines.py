@@ -237,7 +237,7 @@ class PipelineCompiler:
             self.at = node
             if start.from_pipeline:
                 start = self.leave_pipeline(start, Accepts.VALUES)
-        if self.missing.refuses and start.origin is None:
+        if start.origin is None:
             prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
             expression = start.expression
             # A call or a chain is not computed twice: its value stays in a slot for the error.
@@ -254,10 +254,8 @@ class PipelineCompiler:
         fields = expressions.Fields(start.expression, names, self.context.missing, self.site())
         return Value(fields, origin=self.origin_below(start, names))
 
-    def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin | None:
-        """Return the origin of a value below another one, where errors need it."""
-        if not self.missing.refuses:
-            return None
+    def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin:
+        """Return the origin of a value below another one."""
         return (start.origin or Origin(start.expression, "", ())).extend(names)
 
     def compile_method(
@@ -295,9 +293,8 @@ class PipelineCompiler:
         callee = self.context.functions[name.name]
         if callee.mutates:
             self.mutates = self.context.has_mutation = True
-        is_lookup = self.missing.refuses and callee.name in {"get", "index"}
-        origin = self.find_lookup_origin(words) if is_lookup else None
         value = self.compile_any_call(callee, node, words, final)
+        origin = self.find_lookup_origin(words) if callee.name in {"get", "index"} else None
         self.missing.describe_result(value, callee, origin)
         return value
 
@@ -311,7 +308,9 @@ class PipelineCompiler:
             if not isinstance(word, nodes.String):
                 return None
             keys.append(word.value)
+        at = self.at
         start, names = self.compile_chain_start(words[0])
+        self.at = at
         return self.origin_below(start, (*names, *keys))
 
     def compile_any_call(

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.compiler.missing_values import NOWHERE
 from function_script.engines.gotemplate.compiler.pipelines import (
     Context,
     PipelineCompiler,
@@ -21,6 +22,7 @@ from function_script.engines.gotemplate.run import (
     Statement,
 )
 from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
 
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
@@ -81,14 +83,14 @@ class TemplateCompiler(PipelineCompiler):
         if node.pipe.declared:
             self.body.append(statements.Evaluate(value.expression))
         else:
-            value = self.missing.require(value, nodes.stage_of(node.pipe))
+            stage = nodes.stage_of(node.pipe)
+            value = self.missing.require(value, stage)
             # In Go, an error of printing has the place of the whole action.
             self.at = node
+            noted = Site(node if len(node.pipe.commands) > 1 else stage, self.template)
             # Go's null is ``<no value>``, ours ``null``.
-            writes_null = self.missing.refuses
-            self.body.append(
-                statements.Print(value.expression, self.site(), writes_null=writes_null)
-            )
+            origin = None if self.missing.refuses else value.origin or NOWHERE
+            self.body.append(statements.Print(value.expression, self.site(), noted, origin))
         if self.missing.leaves_gaps:
             self.handle_failure(node, start)
 

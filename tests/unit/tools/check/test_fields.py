@@ -154,7 +154,18 @@ PARTS = {
         "observd",
         'did you mean "observed"?',
     ),
+    "peer-has-no-params": (
+        peer("source: Inline", "inline: {template: '{{ .params }}'}"),
+        "params",
+        "there are context, credentials, desired, extraResources, input, meta, observed, "
+        "requiredResources, …",
+    ),
     "values-of-helm": (go("{{ .Values }}"), "Values", HELM),
+    "peer-values-of-helm": (
+        peer("source: Inline", "inline: {template: '{{ .Values }}'}"),
+        "Values",
+        HELM.partition(",")[0],
+    ),
     "no-neighbour": (
         go("{{ .zz }}"),
         "zz",
