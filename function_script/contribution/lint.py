@@ -74,7 +74,7 @@ def _find_missing_values(
         name = _find_resource(result.text, value.offset, composed)
         place = "" if name is None else f', in resource "{name}"'
         yield Diagnostic(
-            message=f'"<no value>" was written for {value.missing}{place}',
+            message=f'"<no value>" was written: {value.missing}{place}',
             hint=value.hint,
             span=value.span,
         )

@@ -23,7 +23,7 @@ def warn(template: str) -> list[str]:
 
 XR_PATH = ".observed.composite.resource"
 CASES = (
-    (f"{{{{ {XR_PATH}.sepc }}}}", f'{XR_PATH}.sepc, which is missing (did you mean "spec"?)'),
+    (f"{{{{ {XR_PATH}.sepc }}}}", f'{XR_PATH}.sepc does not exist (did you mean "spec"?)'),
     (
         f"{{{{ {XR_PATH}.status.x }}}}",
         f"{XR_PATH}.status.x: {XR_PATH}.status does not exist (it has apiVersion, kind, metadata",
@@ -31,9 +31,12 @@ CASES = (
     ("{{ .Values.region }}", f"(Helm's values are {XR_PATH}.spec here)"),
     ('{{ index .observed "compsite" }}', 'did you mean "composite"?'),
     ("{{ $x := .observed.compsite }}{{ $x }}", "$x: .observed.compsite does not exist (did you"),
-    ('{{ with dict "a" nil }}{{ .a }}{{ end }}', ".a, which is null (check the path"),
+    ('{{ with dict "a" nil }}{{ .a }}{{ end }}', ".a is null (check the path"),
     # The place and the expression are in the template that has the mistake.
-    ('{{ define "x" }}{{ .compsite }}{{ end }}{{ include "x" .observed }}', ".compsite, which is"),
+    (
+        '{{ define "x" }}{{ .compsite }}{{ end }}{{ include "x" .observed }}',
+        ".compsite does not exist",
+    ),
     ("{{ range list 1 }}{{ $.spec }}{{ end }}", "write $.observed.composite.resource.spec"),
 )
 
@@ -58,7 +61,7 @@ def test_expression_and_resource_are_named() -> None:
     )
     (warning,) = warn(text)
     assert warning == (
-        'inline.template:10:30: "<no value>" was written for .no.colour: .no does not exist, '
+        'inline.template:10:30: "<no value>" was written: .no.colour: .no does not exist, '
         'in resource "b"'
     )
 
@@ -75,12 +78,12 @@ def test_turns_of_a_loop_name_their_resources() -> None:
 def test_document_of_the_xr_names_the_expression_alone() -> None:
     head = "apiVersion: example.org/v1\nkind: XThing\n"
     (warning,) = warn(head + "status: {colour: '{{ .no.colour }}'}\n")
-    assert warning.endswith("was written for .no.colour: .no does not exist")
+    assert warning.endswith("was written: .no.colour: .no does not exist")
 
 
 @pytest.mark.parametrize("blank", [" ", "\n  "])
 def test_long_expression_is_cut(blank: str) -> None:
     path = ".no" + f"{blank}| default nil" * 30
     (warning,) = warn(DOCUMENT.format(name="a", value=f"{{{{ {path} }}}}"))
-    assert '…, which is missing, in resource "a"' in warning
+    assert '… does not exist, in resource "a"' in warning
     assert "\n" not in warning

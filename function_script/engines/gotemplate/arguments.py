@@ -126,7 +126,7 @@ def unquote_number(node: nodes.SyntaxNode) -> str | None:
 
 # Functions that take the text they work on last, which may also be a constant.
 _OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
-_NUMBERS: Final = frozenset({"int", "int64", "float64"})
+_NUMBERS: Final = frozenset({"int", "float64"})
 # Parameters that are of any type for Go, and of one type for their purpose.
 _PURPOSES: Final = {
     **dict.fromkeys(("append", "prepend"), ("list", "any")),

@@ -84,9 +84,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     def locate(line: int) -> Span | None:
         return positions.find_origin(line, trace())
 
+    missing = tuple(run_problems.list_missing(run, pieces, loaded))
     is_deferring = loaded.settings.defers
-    list_values = run_problems.list_missing if is_deferring else run_problems.list_printed
-    missing = tuple(list_values(run, pieces, loaded))
     text = _join(pieces, loaded, scope, limits, allowance)
     return TemplateResult(
         text=text,

@@ -67,38 +67,28 @@ def run_problem(
 
 
 def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
-    """Yield the gaps that missing values left in the text of a run, with what they wait for."""
-    offset = end = 0
+    """Yield the missing values in the text of a run: its gaps, or Go's words for no value."""
+    offset = end = at = 0
     for number, (index, error, site) in enumerate(run.gaps):
         # In characters of the output, where bytes that are not UTF-8 are replaced.
         offset += len(whole("".join(pieces[end:index])))
         end = index
+        if not loaded.settings.defers and (at := pieces[index].find(printing.NO_VALUE)) < 0:
+            # A function got the text of the template that has it, and made another one of it.
+            continue
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue
-        location = _locate(site, loaded)
-        cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
-        message = (
-            f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
-        )
-        yield MissingValue(offset=offset, missing=message, span=location.span)
-
-
-def list_printed(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
-    """Yield the missing values for which the text of a run has Go's words, with a hint."""
-    for index, error, site in run.gaps:
-        at = pieces[index].find(printing.NO_VALUE)
-        if at < 0:
-            # A function got the text of the template that has it, and made another one of it.
-            continue
-        cause = _cause(error, site)
-        is_null = isinstance(error, errors.NoValueError) and error.null
-        words = f": {cause}" if cause else f", which is {'null' if is_null else 'missing'}"
+        cause, hint = _cause(error, site), None
+        if isinstance(error, errors.NoValueError):
+            hint = _missing_hint(error, site, _OPTIONAL_IN_GO, is_own=loaded.settings.is_own)
         yield MissingValue(
-            offset=len(whole("".join(pieces[:index]))) + at,
-            missing=f"{_expression(site)}{words}",
+            offset=offset + at,
+            missing=f"{_expression(site)}: {cause}"
+            if cause
+            else f"{_expression(site)} {_state(error)}",
             span=_locate(site, loaded).span,
-            hint=_missing_hint(error, site, _OPTIONAL_IN_GO, is_own=loaded.settings.is_own),
+            hint=hint,
         )
 
 
@@ -152,7 +142,11 @@ def _cause(error: Exception, site: Site) -> str:
         return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
     if not isinstance(error, errors.NoValueError) or error.path in {"", _expression(site)}:
         return ""
-    return f"{error.path} is null" if error.null else f"{error.path} does not exist"
+    return f"{error.path} {_state(error)}"
+
+
+def _state(error: Exception) -> str:
+    return "is null" if isinstance(error, errors.NoValueError) and error.null else "does not exist"
 
 
 def _cut_chain(node: nodes.Placed, count: int) -> str:

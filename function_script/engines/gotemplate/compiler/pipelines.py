@@ -51,7 +51,6 @@ class Context:
 _EXACT: Final[Mapping[str, type[object]]] = {
     "string": str,
     "int": values.Int,
-    "int64": int,
     "float64": float,
     "bool": bool,
     "map": dict,

@@ -63,7 +63,6 @@ _EXPECTED: Final = {
     "string": "string",
     "bool": "bool",
     "int": "integer",
-    "int64": "integer",
     "float64": "float",
 }
 
@@ -122,6 +121,4 @@ def _number(word: nodes.Number, type_name: str) -> object:
     """Return a number of a type; None if it has none of it."""
     if type_name == "int" and word.integer is not None:
         return values.Int(word.integer)
-    if type_name == "int64":
-        return word.integer
     return word.real if type_name == "float64" else None

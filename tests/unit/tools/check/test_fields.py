@@ -147,6 +147,9 @@ def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, name: s
 
 
 HELM = "Helm's values are $.observed.composite.resource.spec here, or the input's $.params"
+_OTHERS = (
+    "there are context, credentials, desired, extraResources, input, meta, observed, params, …"
+)
 PARTS = {
     "script": (script('a = req["observd"]'), "observd", 'did you mean "observed"?'),
     "peer": (
@@ -154,13 +157,12 @@ PARTS = {
         "observd",
         'did you mean "observed"?',
     ),
+    "values-of-helm": (go("{{ .Values }}"), "Values", HELM),
     "peer-has-no-params": (
         peer("source: Inline", "inline: {template: '{{ .params }}'}"),
         "params",
-        "there are context, credentials, desired, extraResources, input, meta, observed, "
-        "requiredResources, …",
+        _OTHERS.replace("params", "requiredResources"),
     ),
-    "values-of-helm": (go("{{ .Values }}"), "Values", HELM),
     "peer-values-of-helm": (
         peer("source: Inline", "inline: {template: '{{ .Values }}'}"),
         "Values",
@@ -169,7 +171,7 @@ PARTS = {
     "no-neighbour": (
         go("{{ .zz }}"),
         "zz",
-        "there are context, credentials, desired, extraResources, input, meta, observed, params, …",
+        _OTHERS,
     ),
 }
 
