@@ -50,7 +50,7 @@ class Code(Enum):
         "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1"
     )
     NULL_AS_ARGUMENT = "it is null: use default"
-    NULL_AS_TEXT = 'say what to write instead: {{ .x | default "none" }}'
+    NULL_AS_VALUE = "say what to take instead: (.x | default VALUE)"
     NULL_TO_RANGE = "say what to go over instead: {{ range default list .x }}"
     OUTSIDE_RANGE = "only a range has turns to leave or to go on with: take it out"
     PARENTHESIS_UNCLOSED = "close it with )"

@@ -234,7 +234,7 @@ class NotNull(Expression):
         if value is None:
             frame.site = self.site
             text = "it is null"
-            raise errors.EvalError(text, errors.Code.NULL_AS_TEXT)
+            raise errors.EvalError(text, errors.Code.NULL_AS_VALUE)
         return value
 
 

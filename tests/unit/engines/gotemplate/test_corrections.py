@@ -14,6 +14,7 @@ CORRECTIONS = [
     ('{{ if not .a == "x" }}x{{ end }}', '{{ if not (eq .a "x") }}'),
     ("{{ if (.a == 1) and (.b == 2) }}x{{ end }}", "{{ if and (eq .a 1) (eq .b 2) }}"),
     ("{{ if .a: }}x{{ end }}", "{{ if .a }}"),
+    ("{{ if .a then }}x{{ end }}", "{{ if .a }}"),
     ("{{ if .a }}x{{ else: }}y{{ end }}", "{{ else }}"),
     ("{{ for k, v in .xs.items() }}x{{ end }}", "{{ range $k, $v := .xs }}"),
     ('{{ .x.startswith("a") }}', '{{ hasPrefix "a" .x }}'),

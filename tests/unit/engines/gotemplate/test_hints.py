@@ -98,8 +98,9 @@ CHECKED = (
     ),
     ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
-    ("{{ print .params.nothing }}", "say what to write instead"),
+    ("{{ print .params.nothing }}", "say what to take instead: (.x | default VALUE)"),
     ("{{ print 1 | .params.absent }}", "behind | comes a function"),
+    ("{{ add .params.nothing 1 }}", "say what to take instead: (.x | default VALUE)"),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
 )
 
