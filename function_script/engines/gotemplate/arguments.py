@@ -11,7 +11,7 @@ constants fit behind the change.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from function_script.engines.gotemplate import corrections, errors, registry
+from function_script.engines.gotemplate import corrections, registry
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
@@ -124,6 +124,7 @@ def unquote_number(node: nodes.SyntaxNode) -> str | None:
 
 # The order of a call's arguments
 
+CONSTANTS: Final = (nodes.Bool, nodes.Number, nodes.String)
 # Functions that take the text they work on last, which may also be a constant.
 _OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
 _NUMBERS: Final = frozenset({"int", "float64"})
@@ -142,11 +143,8 @@ def reorder(source: str, position: int, grammar: parser.Grammar, actual: str = "
 
     ``actual`` is Go's kind of the operand, whose parameter refused it; "" if none did.
     """
-    try:
-        trees = parser.parse("", source, grammar).trees
-    except (parser.ParseFailure, errors.LimitExceededError):
-        return None
-    for node in nodes.walk_trees(trees):
+    # The source was compiled: it parses.
+    for node in nodes.walk_trees(parser.parse("", source, grammar).trees):
         match node:
             case nodes.Command(words=(nodes.Identifier(name=name), *arguments)):
                 places = [nodes.stage_of(argument).position for argument in arguments]
@@ -167,21 +165,16 @@ def move_subject(name: str, arguments: Sequence[nodes.Operand]) -> str | None:
     """Return a call with its first argument last, if a constant is where its value belongs."""
     if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
         return None
-    if len(arguments) != len(registry.FUNCTIONS[name].parameter_types) or is_constant(arguments[0]):
+    if len(arguments) != len(registry.FUNCTIONS[name].parameter_types) or isinstance(
+        arguments[0], CONSTANTS
+    ):
         return None
-    last = arguments[-1]
-    is_text = isinstance(last, nodes.String)
-    if name == "default":
-        # An empty constant is never taken.
-        is_text = is_constant(last) and not (isinstance(last, nodes.String) and not last.value)
-    if not is_text:
+    last, is_default = arguments[-1], name == "default"
+    # An empty constant is never taken.
+    is_empty = isinstance(last, nodes.String) and not last.value
+    if not isinstance(last, CONSTANTS if is_default else nodes.String) or (is_default and is_empty):
         return None
     return " ".join([name, *map(nodes.argument_source, (*arguments[1:], arguments[0]))])
-
-
-def is_constant(word: nodes.Operand) -> bool:
-    """Report whether an operand is a text, a number or a boolean of the template."""
-    return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))
 
 
 def _reorder_call(

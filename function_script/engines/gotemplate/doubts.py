@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.arguments import is_constant, move_subject
+from function_script.engines.gotemplate.arguments import CONSTANTS, move_subject
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
@@ -102,7 +102,7 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
             continue
         if name in _REPLACING and len(arguments) == len(("pattern", "text", "replacement")):
             pattern, text, replacement = map(nodes.argument_source, arguments)
-            if is_constant(arguments[1]) and not is_constant(arguments[2]):
+            if isinstance(arguments[1], CONSTANTS) and not isinstance(arguments[2], CONSTANTS):
                 message = f"{name} works on the constant {text}"
                 hint = (
                     f"the text comes before its replacement: {name} {pattern} {replacement} {text}"
@@ -160,7 +160,11 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
         match word:
             case nodes.Pipe(
                 commands=[nodes.Command(words=(nodes.Identifier(name=name), left, right))]
-            ) if name == opposite and is_constant(right) and not is_constant(left):
+            ) if (
+                name == opposite
+                and isinstance(right, CONSTANTS)
+                and not isinstance(left, CONSTANTS)
+            ):
                 constant = nodes.to_source(right)
                 first = compared.setdefault(nodes.to_source(left), constant)
                 if first != constant:

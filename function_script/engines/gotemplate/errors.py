@@ -22,7 +22,7 @@ class Code(Enum):
     BAD_CHARACTER = 1
     BAD_CONSTRAINT = 'write a constraint such as ">= 1.2, < 2"'
     BAD_ESCAPE = "write two backslashes for one, or the text in backquotes"
-    BAD_PATTERN = r"write \\ before a character that is meant as such, in a text with backquotes"
+    BAD_PATTERN = r"write \ before a character that is meant as such, in backquotes: `a\.b`"
     BAD_VERSION = "a version is three numbers with dots, 1.2.3; semverCompare takes it last"
     BLOCK_UNCLOSED = 2
     CHARACTER_UNCLOSED = "a text is in double quotes"
@@ -56,8 +56,6 @@ class Code(Enum):
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
     PLUS_BETWEEN = "add A B adds numbers; print joins texts, concat lists, and merge maps"
-    PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
-    PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
     RAW_TEXT_UNCLOSED = "close it with `"
     TEMPLATE_REPEATED = "give one of them another name"
     TEMPLATE_UNKNOWN = 7

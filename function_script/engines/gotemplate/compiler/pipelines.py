@@ -342,7 +342,8 @@ class PipelineCompiler:
         type_name = callee.parameter_type(len(words))
         # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
         is_lazy = function in {"and", "or"}
-        if not is_lazy and _are_constants(arguments):
+        are_constant = all(isinstance(each.expression, expressions.Constant) for each in arguments)
+        if not is_lazy and are_constant:
             arguments.append(self.check_value(final, type_name, callee, node))
             return self.compile_result(callee, node, arguments, site)
         slot = self.new_slot()
@@ -445,10 +446,6 @@ class PipelineCompiler:
         result = value.copy(self.missing.convert_nil(value, accepts))
         result.null = False
         return result
-
-
-def _are_constants(arguments: list[Value]) -> bool:
-    return all(isinstance(value.expression, expressions.Constant) for value in arguments)
 
 
 def _is_chain(word: nodes.Operand) -> TypeGuard[nodes.Field | nodes.Chain | nodes.Variable]:

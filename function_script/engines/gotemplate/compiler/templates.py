@@ -279,11 +279,9 @@ def _chain(
 ) -> tuple[list[nodes.If | nodes.With], list[nodes.Node] | None]:
     """Return a branch and those of its kind that are alone in its else; and the last else."""
     chain = [node]
-    rest = node.otherwise
-    while rest is not None and len(rest) == 1 and type(rest[0]) is type(node):
-        chain.append(rest[0])
-        rest = chain[-1].otherwise
-    return chain, rest
+    while type(following := chain[-1].else_branch()) is type(node):
+        chain.append(following)
+    return chain, chain[-1].otherwise
 
 
 def _writes_separators(body: list[nodes.Node]) -> bool:

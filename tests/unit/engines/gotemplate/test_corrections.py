@@ -59,7 +59,6 @@ UNCLEAR = [
     "{{ if .a in .b }}x{{ end }}",
     "{{ if .a is defined }}x{{ end }}",
     "{{ if 0 < .a < .b }}x{{ end }}",
-    "{{ if .a then }}x{{ end }}",
     "{{ for x in enumerate(.xs) }}x{{ end }}",
     "{{ for (const x of .xs) }}x{{ end }}",
     "{{#each xs as |x|}}x{{/each}}",
