@@ -52,8 +52,7 @@ def is_of_helm(name: str) -> bool:
 def advise_root(name: str, prefix: str | None, *, has_params: bool = True) -> str | None:
     """Return the hint for a name that authors take for a part of a request.
 
-    ``prefix`` is what begins a path in the author's language; None for a script. ``has_params``:
-    the input may have params.
+    ``prefix`` begins a path in the author's language; None: a script. ``has_params``: as an input.
     """
     if name in ROOTS and prefix is None:
         return f'write get_xr(req, "{name}")'
@@ -65,7 +64,7 @@ def advise_root(name: str, prefix: str | None, *, has_params: bool = True) -> st
     if name in _SHORT:
         return f"write {prefix}{_SHORT[name]}"
     if name == "Values":
-        params = f", or the input's {prefix}params" if has_params else ""
+        params = f", or the input's {prefix}params" * has_params
         return f"Helm's values are {prefix}{_XR}.spec here{params}"
     if name == "Release":
         return f"a release is the XR here: {prefix}{_XR}.metadata has its name and namespace"
