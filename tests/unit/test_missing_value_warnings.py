@@ -37,6 +37,10 @@ CASES = (
         '{{ define "x" }}{{ .compsite }}{{ end }}{{ include "x" .observed }}',
         ".compsite does not exist",
     ),
+    (
+        '{{ define "x" }}{{ .no }}{{ end }}{{ $x := include "x" . }}a{{ $x }}',
+        '"<no value>" was written: .no does not exist',
+    ),
     ("{{ range list 1 }}{{ $.spec }}{{ end }}", "write $.observed.composite.resource.spec"),
 )
 
@@ -48,11 +52,14 @@ def test_warning_has_the_cause_and_the_hint_of_our_own_kind(value: str, words: s
     assert words in result.message.replace(', in resource "a"', "")
 
 
-def test_value_that_a_function_took_is_not_said_to_be_written() -> None:
-    text = '{{ define "x" }}{{ .no }}{{ end }}{{ include "x" . | sha256sum }}'
-    assert not builders.call(
-        builders.request(builders.peer(DOCUMENT.format(name="a", value=text)))
-    ).results
+@pytest.mark.parametrize(
+    "use", ["{{ include `x` . | sha256sum }}", "{{ if include `x` . }}{{ end }}"]
+)
+@pytest.mark.parametrize("end", ["", "\n# end"])
+def test_value_that_is_not_written_has_no_warning(use: str, end: str) -> None:
+    text = "# {{ define `x` }}{{ .no }}{{ end }}" + use + end
+    step_input = builders.peer(DOCUMENT.format(name="a", value="b") + text)
+    assert not builders.call(builders.request(step_input)).results
 
 
 def test_expression_and_resource_are_named() -> None:

@@ -42,7 +42,7 @@ _ITEMS_PER_STEP: Final = 2
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
 # A search for the lines of notes takes time, and a few warnings are enough.
-_MAX_NOTED: Final = 20
+MAX_NOTED: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 # The slots of a template's data: as its first dot, and as its variable ``$``.
@@ -108,9 +108,11 @@ class Handler:
         # A part of the change may be done, and what follows would see it.
         if self.mutates:
             _fail_without_gap(error)
+        # Only a missing value may come later.
+        if isinstance(error, FieldError) and error.kind not in _MISSING_KINDS:
+            raise error
         if self.poisoned is not None:
             for slot in self.poisoned:
-                _check_missing(error)
                 frame.values[slot] = POISON
         else:
             # The innermost place: a template that was called recorded it before it ended.
@@ -118,16 +120,9 @@ class Handler:
             # Only the main text has gaps.
             if site is None or run.capture_depth:
                 raise error
-            _check_missing(error)
             run.gaps.append((len(run.parts), error, site))
         run.sites.clear()
         return self.end
-
-
-def _check_missing(error: GoError) -> None:
-    """Raise ``error`` again unless it is about a value that does not exist."""
-    if isinstance(error, FieldError) and error.kind not in _MISSING_KINDS:
-        raise error
 
 
 def _fail_without_gap(error: GoError) -> NoReturn:
@@ -228,7 +223,7 @@ class Run:
         self.outdents: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
-        self._main_parts = self.parts
+        self.main_parts = self.parts
         self._counted_parts = 0
         self._output_characters = 0
 
@@ -236,7 +231,7 @@ class Run:
 
     def render(self, data: object, parts: list[str]) -> None:
         """Run the main template, adding its text to ``parts`` part by part."""
-        self.parts = self._main_parts = parts
+        self.parts = self.main_parts = parts
         self.root = data
         self.templates[MAIN].render(self, data)
         self._count_output()
@@ -258,7 +253,7 @@ class Run:
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""
-        if self.capture_depth or len(self.outdents) == _MAX_NOTED:
+        if self.capture_depth or len(self.outdents) == MAX_NOTED:
             return
         if is_outdented(self.parts, len(self.parts), value):
             self.outdents.append(len(self.parts))
@@ -310,11 +305,6 @@ class Run:
         """Note that this template ended."""
         self._depth -= 1
 
-    def note_missing(self, error: GoError, site: Site) -> None:
-        """Note a value that is missing, and for which Go's text is about to be written."""
-        if len(self.gaps) < _MAX_NOTED:
-            self.gaps.append((len(self._main_parts), error, site))
-
     def format_value(self, value: object) -> str:
         """Return the text that an action prints for a value other than a string."""
         if type(value) is int or type(value) is Int:
@@ -324,7 +314,7 @@ class Run:
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
-            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_NOTED
+            is_noted = not self.capture_depth and len(self.printed_lists) < MAX_NOTED
             if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)

@@ -6,10 +6,11 @@ from itertools import pairwise
 from typing import Final
 
 from function_script.engines import missing_values
-from function_script.engines.gotemplate import arguments, corrections, errors, printing, registry
+from function_script.engines.gotemplate import arguments, corrections, errors, registry
 from function_script.engines.gotemplate.corrections import REQUEST, find_go_name
 from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
+from function_script.engines.gotemplate.printing import NO_VALUE
 from function_script.engines.gotemplate.programs import LoadedProgram
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
@@ -69,27 +70,43 @@ def run_problem(
 def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
     """Yield the missing values in the text of a run: its gaps, or Go's words for no value."""
     offset = end = at = 0
-    for number, (index, error, site) in enumerate(run.gaps):
+    noted = {index for index, *_ in run.gaps}
+    for number, (first, error, site) in enumerate(run.gaps):
+        index = first
+        if not loaded.settings.defers:
+            index = _find_written(pieces, first, noted)
+            if index < 0:
+                continue
+            at = pieces[index].find(NO_VALUE)
         # In characters of the output, where bytes that are not UTF-8 are replaced.
+        if index < end:
+            offset = end = 0
         offset += len(whole("".join(pieces[end:index])))
         end = index
-        if not loaded.settings.defers and (at := pieces[index].find(printing.NO_VALUE)) < 0:
-            # A function got the text of the template that has it, and made another one of it.
-            continue
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue
         cause, hint = _cause(error, site), None
+        words = f": {cause}" if cause else f" {_state(error)}"
         if isinstance(error, errors.NoValueError):
             hint = _missing_hint(error, site, _OPTIONAL_IN_GO, is_own=loaded.settings.is_own)
         yield MissingValue(
             offset=offset + at,
-            missing=f"{_expression(site)}: {cause}"
-            if cause
-            else f"{_expression(site)} {_state(error)}",
+            missing=f"{_expression(site)}{words}",
             span=_locate(site, loaded).span,
             hint=hint,
         )
+
+
+def _find_written(pieces: list[str], index: int, noted: set[int]) -> int:
+    """Return the number of the part with Go's words for a missing value; -1 if none has them.
+
+    It is a later one where a variable got the text of a template.
+    """
+    for each in range(index, len(pieces)):
+        if NO_VALUE in pieces[each] and (each == index or each not in noted):
+            return each
+    return -1
 
 
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:

@@ -6,7 +6,7 @@ from typing import cast
 from function_script.engines.gotemplate import errors, runtime
 from function_script.engines.gotemplate.operations.expressions import Origin
 from function_script.engines.gotemplate.printing import NO_VALUE
-from function_script.engines.gotemplate.run import Expression, Frame, Statement
+from function_script.engines.gotemplate.run import MAX_NOTED, Expression, Frame, Statement
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
 
@@ -53,7 +53,9 @@ class Print(Statement):
             text = "null"
         else:
             text = NO_VALUE
-            run.note_missing(self.origin.explain(frame), self.noted)
+            if len(run.gaps) < MAX_NOTED:
+                error = self.origin.explain(frame)
+                run.gaps.append((len(run.main_parts), error, self.noted))
         run.write(text, self.site)
         return 1
 
