@@ -52,7 +52,7 @@ def text_warnings(
 ) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leftovers in a template's text, three of each at most."""
     rendering = Rendering(result.text, result.trace)
-    missing = islice(_find_missing_values(result, composed), _MAX_SPANS)
+    missing = islice(dict.fromkeys(_find_missing_values(result, composed)), _MAX_SPANS)
     # Values whose later lines became part of another object.
     outdents = rendering.find_outdents(result.outdents) if result.outdents else ()
     problems = (
