@@ -96,15 +96,16 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingValue:
-    """A position in a template's output at which a value was missing; nothing is written there.
+    """A position in a template's output at which a value was missing.
 
     ``offset`` counts characters of the text. ``missing`` describes the value, ``span`` is the
-    template's expression that needs it.
+    template's expression that needs it, ``hint`` what mends it.
     """
 
     offset: int
     missing: str
     span: Span | None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +113,8 @@ class TemplateResult:
     """A template's result: text to be read as a YAML stream.
 
     ``locate`` maps a 1-based line of ``text`` to the position in the template that produced it.
-    It is called only for errors and may be slow. ``gaps`` are in the order of the text.
+    It is called only for errors and may be slow. ``gaps`` are in the order of the text,
+    as are those ``missing`` values for which it has Go's words.
     ``explain`` returns the place to correct and a hint for a line that is no YAML, or None, where
     the line is one of another language. ``trace`` returns the pieces of ``text``, or of none of
     it; it may be slow, too. ``outdents`` are where printed values of several lines begin and end
@@ -124,6 +126,7 @@ class TemplateResult:
     text: str
     locate: Callable[[int], Span | None]
     gaps: Sequence[MissingValue] = ()
+    missing: Sequence[MissingValue] = ()
     explain: Callable[[int], tuple[Span, str] | None] | None = None
     trace: Callable[[], Sequence[Piece]] = tuple
     outdents: Sequence[tuple[int, int]] = ()
