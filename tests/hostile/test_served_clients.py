@@ -121,7 +121,7 @@ def test_silent_connections_do_not_keep_others_out(target: Target) -> None:
 
 
 @pytest.mark.attack
-@pytest.mark.parametrize("flood", [name for name, _ in attacks.floods()])
+@pytest.mark.parametrize("flood", attacks.floods())
 def test_floods_of_frames_do_not_keep_others_out(
     target: Target, tmp_path: Path, flood: str
 ) -> None:
