@@ -20,10 +20,10 @@ TENTH = 10
 
 
 @pytest.fixture(scope="module")
-def servers(plain_server: Server) -> Iterator[tuple[Server, Server]]:
+def servers() -> Iterator[tuple[Server, Server]]:
     """The old and the new version."""
-    with Server("--insecure") as new:
-        yield plain_server, new
+    with Server("--insecure") as old, Server("--insecure") as new:
+        yield old, new
 
 
 @pytest.fixture
