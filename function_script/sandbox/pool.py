@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
@@ -71,7 +70,6 @@ class Pool(AbstractContextManager["Pool"]):
 
     def __init__(self, options: PoolOptions) -> None:
         self._options = options
-        self.module: Final = options.module
         self._cancel_lock = threading.Lock()
         self._is_cancelled = False
         self._running: set[Batch] = set()
