@@ -66,9 +66,8 @@ class Flood:
 
 def list_floods() -> list[Flood]:
     """Return every flood with the port that it is for."""
-    frames = [name for name, _ in floods()]
     return [
-        *(Flood(name=name, port="service") for name in frames),
+        *(Flood(name=name, port="service") for name in floods()),
         Flood(name="silence", port="service"),
         *(Flood(name=name, port="health") for name in ("pings", *attacker.calls_of_services())),
         *(Flood(name=name, port="pages") for name in (*attacker.pages(), "silence")),

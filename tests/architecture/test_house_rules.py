@@ -1,7 +1,6 @@
-"""The house rules that no linter knows, checked on the package's own syntax trees."""
+"""The house rules that no linter knows, checked on the package's own sources."""
 
 import ast
-import gc
 import re
 import runpy
 import sys
@@ -107,60 +106,38 @@ GENERATOR_FILES = _sources(ROOT / "docs" / "generate")
 REASON = re.compile(" - | # ")
 
 
+IMPORTED = re.compile(r"^\s*(?:from (\w+)[\w.]* import|import (\w+))", re.MULTILINE)
+DECORATOR = re.compile(r"^\s*@([\w.]*dataclass\b.*)$", re.MULTILINE)
+CLASS_WITH_BASES = re.compile(r"^\s*class \w+\(", re.MULTILINE)
+
+
 @cache
-def parse_package() -> dict[Path, ast.Module]:
-    """Parse all modules, once and where a test needs them."""
-    # Cycles would be looked for among half a million nodes, here and in each later test.
-    gc.disable()
-    try:
-        return {path: ast.parse(path.read_text()) for path in PACKAGE_FILES}
-    finally:
-        gc.enable()
-        gc.freeze()
+def read_package() -> dict[Path, str]:
+    """Read all modules once; a test that needs their trees parses those that can break its rule."""
+    return {path: path.read_text() for path in PACKAGE_FILES}
 
 
 def _name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_modules_have_docstrings() -> None:
-    assert [
-        _name(path) for path, tree in parse_package().items() if not ast.get_docstring(tree)
-    ] == []
-
-
 def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
-    decorators = {
-        (_name(path), ast.unparse(decorator))
-        for path, tree in parse_package().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-        for decorator in node.decorator_list
-    }
     others = {
-        (name, text)
-        for name, text in decorators
-        if "dataclass" in text and text != "dataclass(frozen=True, slots=True, kw_only=True)"
+        (_name(path), decorator)
+        for path, text in read_package().items()
+        for decorator in DECORATOR.findall(text)
+        if decorator != "dataclass(frozen=True, slots=True, kw_only=True)"
     }
     assert others == set()
-
-
-def _imported(tree: ast.Module) -> set[str]:
-    packages = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            packages |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            packages.add(node.module.split(".")[0])
-    return packages
 
 
 def test_third_parties_are_imported_in_their_rooms_only() -> None:
     misplaced = {
         (_name(path), package)
-        for path, tree in parse_package().items()
-        for package in _imported(tree) - set(sys.stdlib_module_names) - {"function_script"}
-        if not _name(path).startswith(ROOMS.get(package, ()))
+        for path, text in read_package().items()
+        for package in map("".join, IMPORTED.findall(text))
+        if package not in {*sys.stdlib_module_names, "function_script"}
+        and not _name(path).startswith(ROOMS.get(package, ()))
     }
     assert misplaced == set(), "a dependency is in pyproject.toml, and its room in ROOMS above"
 
@@ -188,11 +165,13 @@ def _walk_unguarded(node: ast.AST) -> Iterator[ast.AST]:
 
 def test_tools_use_no_name_of_one_operating_system() -> None:
     """Only the sandbox and the server choose by operating system; the tools run everywhere."""
+    names = WHOLLY_OF_ONE_SYSTEM.union(*OF_ONE_SYSTEM.values())
+    suspicious = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
     platform_names = {
         (_name(path), name)
-        for path, tree in parse_package().items()
-        if not _name(path).startswith(CHOOSING)
-        for node in _walk_unguarded(tree)
+        for path, text in read_package().items()
+        if not _name(path).startswith(CHOOSING) and suspicious.search(text)
+        for node in _walk_unguarded(ast.parse(text))
         for name in _of_one_system(node)
     }
     assert platform_names == set()
@@ -207,7 +186,7 @@ def test_name_of_one_operating_system_is_recognized(name: str) -> None:
 
 def test_fatal_results_are_built_in_one_module() -> None:
     built = re.compile(r"Result\(\s*(severity=)?[\w.]*FATAL")
-    builders = [_name(path) for path in PACKAGE_FILES if built.search(path.read_text())]
+    builders = [_name(path) for path, text in read_package().items() if built.search(text)]
     assert builders == ["function_script/step/response.py"]
 
 
@@ -284,8 +263,9 @@ def test_base_of_an_interpreted_class_is_interpreted(monkeypatch: pytest.MonkeyP
     }
     refused = {
         (_name(path), name)
-        for path, tree in parse_package().items()
-        for module, name in _bases(tree)
-        if path not in compiled and module in names
+        for path, text in read_package().items()
+        if path not in compiled and CLASS_WITH_BASES.search(text)
+        for module, name in _bases(ast.parse(text))
+        if module in names
     }
     assert refused == set()

@@ -201,7 +201,7 @@ def of_template(kind: str, text: str) -> Object:
 def value_of(snippet: Snippet) -> object:
     """The first document of a YAML block, None if it is not YAML by itself."""
     try:
-        return next(iter(yaml.safe_load_all(textwrap.dedent(snippet.text))))
+        return next(iter(yaml.load_all(textwrap.dedent(snippet.text), yaml.CSafeLoader)))
     except yaml.YAMLError:
         return None
 
@@ -220,7 +220,7 @@ def is_annotations(snippet: Snippet) -> bool:
 
 def beside_a_network(text: str) -> str:
     """Documents with the annotations of a block, and one of the network that they name."""
-    value = yaml.safe_load(text)
+    value = yaml.load(text, yaml.CSafeLoader)
     annotations = value["metadata"]["annotations"] if "metadata" in value else value
     named = {ANNOTATION: "report", **annotations}
     network = {ANNOTATION: "network", f"{OWN_PREFIX}ready": "True"}
@@ -265,13 +265,13 @@ def programs(snippet: Snippet) -> list[Object]:
             assert found is not None or "def test_" in snippet.text, snippet.id
             return [] if found is None else [found]
         case "yaml" if is_input_fields(snippet):
-            fields = yaml.safe_load(snippet.text)
+            fields = yaml.load(snippet.text, yaml.CSafeLoader)
             use = "spec: {id: {{ network.status.id }}}\n" if "missing" in fields else ""
             return [of_template("JinjaTemplate", use) | fields]
         case "yaml" if is_annotations(snippet):
             return [of_template("JinjaTemplate", beside_a_network(snippet.text))]
         case "yaml" if ELISION.search(snippet.text) is None and MISTAKE not in snippet.text:
-            documents = yaml.safe_load_all(textwrap.dedent(snippet.text))
+            documents = yaml.load_all(textwrap.dedent(snippet.text), yaml.CSafeLoader)
             return [each for document in documents for each in inputs(document)]
         case _:
             assert snippet.kind in {"yaml", *OTHERS}, f"{snippet.id}: what is {snippet.kind}?"
@@ -331,7 +331,7 @@ def test_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
     "snippet", [each for each in blocks() if is_manifest(each)], ids=lambda snippet: snippet.id
 )
 def test_manifest_of_a_page_has_only_known_fields(snippet: Snippet) -> None:
-    for document in yaml.safe_load_all(snippet.text):
+    for document in yaml.load_all(snippet.text, yaml.CSafeLoader):
         assert list(manifest_fields.unknown(document, manifest_fields.fields_of(document))) == []
 
 

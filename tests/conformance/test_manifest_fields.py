@@ -16,7 +16,9 @@ from function_script.request.values import Object
 from function_script.texts.source import Source
 from function_script.tools import starters
 
-KINDS = yaml.safe_load((Path(__file__).parent / "manifest_fields.yaml").read_text())["kinds"]
+KINDS = yaml.load((Path(__file__).parent / "manifest_fields.yaml").read_text(), yaml.CSafeLoader)[
+    "kinds"
+]
 
 # What renders to, or is given to, an example: objects of a cluster, not manifests to apply.
 GIVEN = {"expected", "observed", "required", "watched", "credentials", "xr", "ci"}

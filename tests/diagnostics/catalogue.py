@@ -22,6 +22,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -198,6 +199,7 @@ class RecordingPool(Pool):
         return reply
 
 
+@cache
 def load() -> list[Mistake]:
     """Every mistake, by language and name."""
     return [read(path) for path in sorted((HERE / "cases").glob("*/*.txt"))]

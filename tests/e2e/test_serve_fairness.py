@@ -16,11 +16,11 @@ MOST_TURNS = 4
 HEAVY = "def main(req):\n    for i in range(2000000):\n        pass\n    return {}\n"
 
 
-@pytest.fixture
-def channel() -> Iterator[grpc.Channel]:
-    """A connection to a server with default flags, but with a short time limit."""
-    with Server("--insecure", "--workers", "2") as server, server.channel() as channel:
-        yield channel
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server with default flags, but for its workers."""
+    with Server("--insecure", "--workers", "2") as server:
+        yield server
 
 
 def request(name: str, script: str) -> pb.RunFunctionRequest:
@@ -63,12 +63,8 @@ def test_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: 
 
 
 @pytest.mark.serial
-def test_full_queue_is_told_in_words() -> None:
-    with (
-        Server("--insecure", "--workers", "1") as server,
-        server.channel() as channel,
-        flood_of(channel, ENDLESS, 400) as flood,
-    ):
+def test_full_queue_is_told_in_words(channel: grpc.Channel) -> None:
+    with flood_of(channel, ENDLESS, 400) as flood:
         assert not call(channel, request("other", NOTHING)).results
         refused = [slow.exception() for slow in flood if slow.done() and slow.exception()]
     assert refused

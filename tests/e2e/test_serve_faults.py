@@ -22,7 +22,7 @@ GOOD = builders.request(
     context={"question": "what"},
     observed=builders.observed("good"),
 )
-LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))
+LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "300ms"}))
 HALF_SECOND = builders.request(builders.starlark(ENDLESS, limits={"timeout": "500ms"}))
 LONG = builders.request(
     builders.starlark(ENDLESS), desired={"resources": {"earlier": {"resource": {"kind": "A"}}}}
@@ -151,7 +151,7 @@ def test_exhausted_descriptors_are_reported_and_survived(
         texts = [one.result().results[0].message for one in running]
     finally:
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
-    assert all("cannot start a worker" in text or "limit of 1 s" in text for text in texts), texts
+    assert all("cannot start a worker" in text or "limit of 0.3 s" in text for text in texts), texts
 
 
 def test_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:

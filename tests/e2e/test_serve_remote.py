@@ -221,7 +221,9 @@ def test_texts_that_a_client_sends_are_not_read(plain_server: Server, *, is_in_f
             f"/{rpc.SERVICES[0]}/{rpc.METHOD}",
             response_deserializer=pb.RunFunctionResponse.FromString,
         )
-        response = run(texts + request if is_in_front else request + texts, timeout=10.0)
+        response = run(
+            texts + request if is_in_front else request + texts, timeout=PATIENCE_SECONDS
+        )
     assert "no host is allowed" in fatal(response)
 
 

@@ -51,17 +51,16 @@ _REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 _LIST = b"\x3a\x01*"
 
 
-def calls_of_services() -> dict[str, bytes]:
-    """Return floods of calls that are answered without a worker, by their names."""
-    calls = b"".join(_call(stream, _HEALTH, b"") for stream in range(1, 2 * _CALLS, 2))
-    nonsense = b"".join(_call(stream, _HEALTH, b"\xff") for stream in range(1, 2 * _CALLS, 2))
-    questions = frame(HEADERS, _END_HEADERS, 1, headers(_REFLECTION)) + _CALLS * frame(
-        DATA, 0, 1, message(_LIST)
-    )
+def calls_of_services() -> dict[str, Callable[[], bytes]]:
+    """Return what makes floods of calls that are answered without a worker, by their names."""
+    streams = range(1, 2 * _CALLS, 2)
+    opened = frame(HEADERS, _END_HEADERS, 1, headers(_REFLECTION))
     return {
-        "health checks": calls,
-        "health checks of nonsense": nonsense,
-        "reflection": questions,
+        "health checks": lambda: b"".join(_call(stream, _HEALTH, b"") for stream in streams),
+        "health checks of nonsense": lambda: b"".join(
+            _call(stream, _HEALTH, b"\xff") for stream in streams
+        ),
+        "reflection": lambda: opened + _CALLS * frame(DATA, 0, 1, message(_LIST)),
     }
 
 
@@ -225,8 +224,8 @@ def main() -> None:
         ),
         **{name: partial(flood_pages, data, address) for name, data in pages().items()},
         **{
-            name: partial(flood_frames, data, address, identity)
-            for name, data in (*floods(), *calls_of_services().items())
+            name: partial(flood_frames, make() if name == flood else b"", address, identity)
+            for name, make in (floods() | calls_of_services()).items()
         },
     }
     sys.stdout.write("!")

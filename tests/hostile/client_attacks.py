@@ -5,7 +5,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import NamedTuple, Self
@@ -212,28 +212,24 @@ def half_uploads(target: Target, connections: int) -> ExitStack:
     return stack
 
 
-def floods() -> Iterator[tuple[str, bytes]]:
-    """Yield the name and some 20,000 frames of each kind that makes no progress."""
+def floods() -> dict[str, Callable[[], bytes]]:
+    """Return what makes some 20,000 frames of each kind that makes no progress, by its name."""
     block = raw_http2.headers()
     number = 20_000
-    yield "pings", frame(PING, 0, 0, bytes(8)) * number
-    yield "settings", frame(SETTINGS, 0, 0, setting(INITIAL_WINDOW, 1)) * number
-    yield "empty data", frame(raw_http2.HEADERS, 4, 1, block) + frame(DATA, 0, 1) * number
-    yield "window updates", frame(WINDOW, 0, 0, struct.pack(">I", 1)) * number
-    yield (
-        "resets",
-        b"".join(
+    opened = frame(raw_http2.HEADERS, 4, 1, block)
+    piece = b"\x00\x01a\x01b" * 100
+    return {
+        "pings": lambda: frame(PING, 0, 0, bytes(8)) * number,
+        "settings": lambda: frame(SETTINGS, 0, 0, setting(INITIAL_WINDOW, 1)) * number,
+        "empty data": lambda: opened + frame(DATA, 0, 1) * number,
+        "window updates": lambda: frame(WINDOW, 0, 0, struct.pack(">I", 1)) * number,
+        "resets": lambda: b"".join(
             frame(raw_http2.HEADERS, 4, stream, block) + frame(RST, 0, stream, bytes(4))
             for stream in range(1, number, 2)
         ),
-    )
-    yield (
-        "continuations",
-        frame(raw_http2.HEADERS, 0, 1, block)
-        + frame(raw_http2.CONTINUATION, 0, 1, b"\x00\x01a\x01b" * 100) * 1_000,
-    )
-    yield (
-        "bytes of data one by one",
-        frame(raw_http2.HEADERS, 4, 1, block)
-        + b"".join(frame(DATA, 0, 1, b"\0") for _ in range(number)),
-    )
+        "continuations": lambda: (
+            frame(raw_http2.HEADERS, 0, 1, block)
+            + frame(raw_http2.CONTINUATION, 0, 1, piece) * 1_000
+        ),
+        "bytes of data one by one": lambda: opened + frame(DATA, 0, 1, b"\0") * number,
+    }
