@@ -7,8 +7,6 @@ A usual run draws the same examples every time, so more of them would not say mo
 import os
 
 from hypothesis import HealthCheck, settings
-from hypothesis.internal import constants_ast
-from hypothesis.internal.conjecture import providers
 
 # How many times the usual number of examples; 0 in a usual run.
 SEARCH_FACTOR = int(os.environ.get("SEARCH_EXAMPLES", "0"))
@@ -45,7 +43,3 @@ def load_profile() -> None:
         print_blob=True,
     )
     settings.load_profile("search" if SEARCH_FACTOR else "repeatable")
-    if not SEARCH_FACTOR:
-        # Constants of our modules would be drawn: those that are imported, so that the examples
-        # would change with what else is run. To find them, each process parses all of our files.
-        providers._get_local_constants = constants_ast.Constants
