@@ -168,7 +168,7 @@ class Planner:
                 if change.verb == "add" and change.key[:2] in self._types:
                     reason = "it is a new XR: what it composes is not planned"
                     name = f"{change.object} of {plan.xr}"
-                    yield XrPlan(key=key, xr=name, reason=reason)
+                    yield XrPlan(key=change.key, xr=name, reason=reason)
         yield from self._later
 
     def _start(self, xr: Object) -> XrPlan:

@@ -61,7 +61,7 @@ def relate(
     # Outer XRs come first, and those without an XRD last.
     depths = {key: len(above) for key, above in owners.items()}
     related = sorted(plans, key=lambda each: (depths.get(each.key, MAX_DEPTH), each.key))
-    unknown: set[Key] = set()
+    unknown = {each.key for each in related if each.verdict == "unknown"}
     while True:
         touched = find_touched(related, dump)
         former, related = related, []
