@@ -78,7 +78,7 @@ def _list_totals(plans: Sequence[XrPlan]) -> Iterator[str]:
     numbers = (objects["add"], objects["change"], objects["destroy"])
     yield "Plan: {} to add, {} to change, {} to destroy.".format(*numbers)
     verdicts = Counter(plan.verdict for plan in plans)
-    parts = [f"{console.count(len({plan.xr for plan in plans}), 'XR')} looked at"]
+    parts = [f"{console.count(len(plans), 'XR')} looked at"]
     parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
     if number := sum(bool(plan.drift) for plan in plans):
         parts.append(f"{number} with drift")
