@@ -12,7 +12,6 @@ from function_script.inputs.parsing import (
     find_reference,
     has_our_type,
     is_meant_for_us,
-    parse,
     parse_cached,
     parse_without_sources,
 )
@@ -42,7 +41,6 @@ __all__ = [
     "find_reference",
     "has_our_type",
     "is_meant_for_us",
-    "parse",
     "parse_cached",
     "parse_without_sources",
 ]
