@@ -126,9 +126,8 @@ def run(
     if requirements.unresolved(resolved, data):
         # Its program has not run, so that the TTL is not the program's.
         seconds = WAITING_SECONDS if step.ttl_seconds is None else step.ttl_seconds
-        output = requirements.merge(contribution.Contribution(), resolved, data)
-        state = desired.merge(data, output)
-        return response.encode(data, state, output, seconds, step.limits)
+        state = desired.merge(data, resolved)
+        return response.encode(data, state, resolved, seconds, step.limits)
 
     output = evaluate(step, scope, record)
     if new_moves := moves.find_moves(view, output):
