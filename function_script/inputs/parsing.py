@@ -56,8 +56,9 @@ def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> S
     request's. Raises one InputError with every problem, each with the path of its field, as in
     ``input.limits.timeout: cannot …``.
 
-    The bytes of an input are the cache's key. Crossplane sends the input with each request. Go writes the fields of an object in any order,
-    so one input has a few byte strings. A program outside of the input is read each time.
+    The bytes of an input are the cache's key. Crossplane sends the input with each request. Go
+    writes the fields of an object in any order, so one input has a few byte strings. A program
+    outside of the input is read each time.
     """
     cached = _cache.get(payload)
     # A process has the same ceilings all its life; to hash them takes longer than all else here.

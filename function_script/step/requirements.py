@@ -15,7 +15,6 @@ from function_script.texts.errors import DocumentError, InputError
 from function_script.texts.problems import Problem, suggest
 from function_script.wire import enums
 
-
 _NOTHING = Contribution()
 # Every Crossplane may read Compositions; no Composition has this name.
 _NO_COMPOSITION = wire.Selector(
@@ -79,9 +78,7 @@ def check_capabilities(data: wire.Request, resources: list[str], schemas: list[s
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
 
 
-def merge(
-    contribution: Contribution, required: Contribution, data: wire.Request
-) -> Contribution:
+def merge(contribution: Contribution, required: Contribution, data: wire.Request) -> Contribution:
     """Add the input's requirements to the program's. Raises DocumentError, InputError."""
     resources, schemas = contribution.resources, contribution.schemas
     if resources or schemas:

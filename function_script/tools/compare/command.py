@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from os.path import commonprefix
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -206,9 +205,11 @@ def _take(others: list[_Composition], document: Document) -> _Composition | None
     same = [each for each in others if manifests.name(each.document.value) == name]
     if not same:
         return None
-    own = file_of(document).parts[::-1]
-    ends = [commonprefix([own, file_of(each.document).parts[::-1]]) for each in same]
-    other = same[ends.index(max(ends, key=len))]
+    parts = file_of(document).parts
+    ends = [parts[-length:] for length in range(1, len(parts) + 1)]
+    files = [file_of(each.document).parts for each in same]
+    scores = [sum(parts[-len(end) :] == end for end in ends) for parts in files]
+    other = same[scores.index(max(scores))]
     others.remove(other)
     return other
 
