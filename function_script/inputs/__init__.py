@@ -15,9 +15,8 @@ from function_script.inputs.parsing import (
     parse_cached,
     parse_without_sources,
 )
-from function_script.inputs.requirements import Required, Requirements
+from function_script.inputs.requirements import Required
 from function_script.inputs.step import (
-    Dialect,
     FindInput,
     MissingContent,
     ProgramSources,
@@ -28,13 +27,11 @@ from function_script.inputs.step import (
 __all__ = [
     "LANGUAGES",
     "PEERS",
-    "Dialect",
     "FindInput",
     "MissingContent",
     "ProgramSources",
     "ReadinessOptions",
     "Required",
-    "Requirements",
     "Step",
     "find_kind",
     "find_named_kind",
