@@ -75,8 +75,7 @@ def _list_totals(plans: Sequence[XrPlan]) -> Iterator[str]:
             for each in plan.changes
         }
     )
-    numbers = (objects["add"], objects["change"], objects["destroy"])
-    yield "Plan: {} to add, {} to change, {} to destroy.".format(*numbers)
+    yield "Plan: {add} to add, {change} to change, {destroy} to destroy.".format_map(objects)
     verdicts = Counter(plan.verdict for plan in plans)
     parts = [f"{console.count(len(plans), 'XR')} looked at"]
     parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
