@@ -67,7 +67,7 @@ def _to_object(plan: XrPlan) -> dict[str, object]:
 
 def _list_totals(plans: Sequence[XrPlan]) -> Iterator[str]:
     """Yield the sentence with the numbers of objects, and one with those of XRs without a plan."""
-    objects = Counter(
+    objects: Counter[str] = Counter(
         verb
         for plan in plans
         for verb, _ in {
