@@ -77,9 +77,7 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
         "documents": best(lambda: contribution.read(result, scope, LIMITS)),
         "merge": best(lambda: desired.merge(index, part)),
         "encode": best(
-            lambda: response.encode(
-                response.build_response(index, state, part, step.ttl_seconds or 60.0), LIMITS
-            )
+            lambda: response.encode(index, state, part, step.ttl_seconds or 60.0, LIMITS)
         ),
         "whole": best(lambda: function.handle(data, LIMITS, lambda _: None)),
     }

@@ -23,7 +23,6 @@ from function_script.contribution.desired_resource import (
     Deferred,
     Dependency,
     DesiredResource,
-    ResourcePolicy,
 )
 from function_script.contribution.dialects import SCRIPT
 from function_script.contribution.model import Composite, Contribution, enforce_limits
@@ -42,7 +41,6 @@ __all__ = [
     "Deferred",
     "Dependency",
     "DesiredResource",
-    "ResourcePolicy",
     "read",
 ]
 

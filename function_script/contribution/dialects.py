@@ -53,24 +53,18 @@ class MetaKind(NamedTuple):
     read: Callable[[ObjectReader], Contribution]
 
 
-def _reader(
-    path: str, *fields: str, convert: Callable[[Value], Value] | None = None
-) -> Callable[[ObjectReader], Contribution]:
+def _reader(path: str, *fields: str) -> Callable[[ObjectReader], Contribution]:
     """Return the reader of a meta kind whose fields are those of a script's response at ``path``.
 
-    The value of a single field is there itself, after ``convert``.
+    The value of a single field is there itself.
     """
 
     def read(document: ObjectReader) -> Contribution:
         document.refuse_unknown("apiVersion", "kind", "metadata", *fields)
         values = document.value
-        value: Value = {key: values[key] for key in fields if key in values}
+        response: Value = {key: values[key] for key in fields if key in values}
         if len(fields) == 1:
-            value = values.get(fields[0])
-        response: Value = value if convert is None else convert(value)
-        if convert is not None and not isinstance(response, dict | None):
-            document.problems.add(fields[0], "must be a list of names")
-            response = None
+            response = values.get(fields[0])
         for key in reversed(path.split(".")):
             response = {key: response}
         problems = ProblemList()
@@ -84,11 +78,20 @@ def _reader(
     return read
 
 
-def _removals(names: Value) -> Value:
-    """Return null entries for a list of names; another value is returned as it is."""
-    if isinstance(names, list) and all(isinstance(name, str) for name in names):
-        return {str(name): None for name in names}
-    return names
+_read_resources: Final = _reader("desired.resources", "resources")
+
+
+def _read_removal(document: ObjectReader) -> Contribution:
+    """Read a list of names, which a script's response has as null entries."""
+    names = document.value.get("resources")
+    if names is None:
+        names = []
+    elif not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        document.problems.add("resources", "must be a list of names")
+        names = []
+    entries: Object = {str(name): None for name in names}
+    value = {**document.value, "resources": entries}
+    return _read_resources(ObjectReader(value, document.path, document.problems))
 
 
 PREFIX: Final = "script.fn.crossplane.io"
@@ -152,7 +155,7 @@ META_KINDS: Final = (
         "Removal",
         "`resources: [name]`",
         "`desired.resources: {name: None}`",
-        _reader("desired.resources", "resources", convert=_removals),
+        _read_removal,
     ),
     MetaKind(
         "Requirements",

@@ -12,13 +12,11 @@ from function_script.inputs.parsing import (
     find_reference,
     has_our_type,
     is_meant_for_us,
-    parse,
     parse_cached,
     parse_without_sources,
 )
-from function_script.inputs.requirements import Required, Requirements
+from function_script.inputs.requirements import Required
 from function_script.inputs.step import (
-    Dialect,
     FindInput,
     MissingContent,
     ProgramSources,
@@ -29,20 +27,17 @@ from function_script.inputs.step import (
 __all__ = [
     "LANGUAGES",
     "PEERS",
-    "Dialect",
     "FindInput",
     "MissingContent",
     "ProgramSources",
     "ReadinessOptions",
     "Required",
-    "Requirements",
     "Step",
     "find_kind",
     "find_named_kind",
     "find_reference",
     "has_our_type",
     "is_meant_for_us",
-    "parse",
     "parse_cached",
     "parse_without_sources",
 ]

@@ -41,7 +41,6 @@ _KINDS: Final = frozenset(kind for _, kind in LANGUAGES)
 _ONLY_OURS: Final = _KINDS - {gotemplating.KIND}
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in LANGUAGES)
-EMPTY = ProgramSources(context=lambda _: None, required=lambda *_: None, remote=lambda _: None)
 
 # A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
 _CACHE_BYTES = 4 << 20
@@ -50,22 +49,16 @@ _STEP_BYTES = 2_000
 _cache: ByteLruCache[bytes, tuple[Limits, Step]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
-def parse(value: Object, ceilings: Limits, sources: ProgramSources = EMPTY) -> Step:
-    """Parse a step's input; an empty ``value`` stands for a step without one.
+def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> Step:
+    """Parse the Struct of a step's input; an empty one stands for a step without one.
 
     ``ceilings`` are the operator's limits: the input can only narrow them. ``sources`` are the
-    request's; by default it has none. Raises one InputError with every problem, each with the path
-    of its field, as in ``input.limits.timeout: cannot …``.
-    """
-    files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, replace(sources, files=files, remote_contents={}, selectors={}))
+    request's. Raises one InputError with every problem, each with the path of its field, as in
+    ``input.limits.timeout: cannot …``.
 
-
-def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> Step:
-    """Parse the Struct of an input, as `parse`; the bytes of an input are the cache's key.
-
-    Crossplane sends the input with each request. Go writes the fields of an object in any order,
-    so one input has a few byte strings. A program outside of the input is read each time.
+    The bytes of an input are the cache's key. Crossplane sends the input with each request. Go
+    writes the fields of an object in any order, so one input has a few byte strings. A program
+    outside of the input is read each time.
     """
     cached = _cache.get(payload)
     # A process has the same ceilings all its life; to hash them takes longer than all else here.
@@ -73,7 +66,9 @@ def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> S
         step = cached[1]
     else:
         value = wire.decode_struct(payload, sort_keys=True)
-        step = parse(value, ceilings, sources)
+        files = files_below(ceilings.program_root)
+        own_sources = replace(sources, files=files, remote_contents={}, selectors={})
+        step = _parse(value, ceilings, own_sources)
         # Without a source, an input of function-go-templating uses the operator's templates.
         if value.get("source") is None:
             is_own_program = value.get("apiVersion") == kinds.API_VERSION

@@ -126,8 +126,8 @@ def run(
     if requirements.unresolved(resolved, data):
         # Its program has not run, so that the TTL is not the program's.
         seconds = WAITING_SECONDS if step.ttl_seconds is None else step.ttl_seconds
-        waiting = response.waiting(data, *resolved, seconds)
-        return response.encode(waiting, step.limits)
+        state = desired.merge(data, resolved)
+        return response.encode(data, state, resolved, seconds, step.limits)
 
     output = evaluate(step, scope, record)
     if new_moves := moves.find_moves(view, output):
@@ -148,7 +148,7 @@ def run(
     state = desired.merge(data, output, on_change)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
     seconds = choose_ttl(step, output, record.identity, has_unmet_requirement=is_unanswered)
-    return response.encode(response.build_response(data, state, output, seconds), step.limits)
+    return response.encode(data, state, output, seconds, step.limits)
 
 
 def evaluate(

@@ -4,7 +4,6 @@ Nothing is remembered between calls, so every call states all requirements again
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from function_script import wire
 from function_script.contribution import Contribution
@@ -16,23 +15,15 @@ from function_script.texts.errors import DocumentError, InputError
 from function_script.texts.problems import Problem, suggest
 from function_script.wire import enums
 
-
-class ResolvedRequirements(NamedTuple):
-    """Requirements of an input by name; ``schemas`` have (apiVersion, kind)."""
-
-    resources: dict[str, wire.Selector]
-    schemas: dict[str, tuple[str, str]]
-
-
-_NOTHING = ResolvedRequirements({}, {})
+_NOTHING = Contribution()
 # Every Crossplane may read Compositions; no Composition has this name.
 _NO_COMPOSITION = wire.Selector(
     "apiextensions.crossplane.io/v1", "Composition", "probe.script.fn.crossplane.io"
 )
 
 
-def resolve(step: Step, scope: Scope, data: wire.Request) -> ResolvedRequirements:
-    """Return the requirements of a step's input, with values of the XR. Raises InputError.
+def resolve(step: Step, scope: Scope, data: wire.Request) -> Contribution:
+    """Return what a step's input requires, with values of the XR. Raises InputError.
 
     A caller that does not state its capabilities may be older than 2.0, which ignores
     requirements with a namespace. One more requirement without a namespace shows which it is.
@@ -48,10 +39,10 @@ def resolve(step: Step, scope: Scope, data: wire.Request) -> ResolvedRequirement
     has_namespaces = all(each.namespace is not None for each in resources.values())
     if resources and has_namespaces and request.needs_probe(data):
         resources[request.PROBE] = _NO_COMPOSITION
-    return ResolvedRequirements(resources, dict(declared.schemas))
+    return Contribution(resources=resources, schemas=declared.schemas)
 
 
-def unresolved(required: ResolvedRequirements, data: wire.Request) -> list[str]:
+def unresolved(required: Contribution, data: wire.Request) -> list[str]:
     """Return the names of unanswered requirements; an answer may have no resources.
 
     Raises InputError if the caller will never answer. Resources for another selector under the
@@ -87,9 +78,7 @@ def check_capabilities(data: wire.Request, resources: list[str], schemas: list[s
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
 
 
-def merge(
-    contribution: Contribution, required: ResolvedRequirements, data: wire.Request
-) -> Contribution:
+def merge(contribution: Contribution, required: Contribution, data: wire.Request) -> Contribution:
     """Add the input's requirements to the program's. Raises DocumentError, InputError."""
     resources, schemas = contribution.resources, contribution.schemas
     if resources or schemas:

@@ -1,7 +1,4 @@
-"""RunFunctionResponse: of a step, of one that waits for requirements, and of a FATAL."""
-
-from collections.abc import Mapping
-from typing import TypeAlias
+"""RunFunctionResponse: of a step, and of a FATAL."""
 
 from function_script import wire
 from function_script.contribution import Contribution
@@ -13,20 +10,18 @@ from function_script.texts import diagnostics
 from function_script.texts.errors import DocumentError, FatalError, LimitError
 from function_script.wire import enums
 
-# Requirements by name: of objects, and of the schemas of a kind (apiVersion, kind).
-Selectors: TypeAlias = Mapping[str, wire.Selector]
-Kinds: TypeAlias = Mapping[str, tuple[str, str]]
 
-
-def build_response(
+def encode(
     request: wire.Request,
     desired: bytes | None,
     contribution: Contribution,
     ttl_seconds: float,
-) -> wire.Response:
-    """Return the response of a step.
+    limits: Limits,
+) -> bytes:
+    """Return the encoded response of a step.
 
     A program that returns a Fatal result changes no state; its results and requirements stay.
+    Raises LimitError for a size that Crossplane would refuse.
     """
     if request.observed is None:
         _check_names(request, contribution)
@@ -36,15 +31,23 @@ def build_response(
         desired=desired,
         results=contribution.results,
         context=_merge_context(request.context, contribution),
-        requirements=_requirements(request, contribution.resources, contribution.schemas),
+        requirements=_requirements(request, contribution),
         conditions=contribution.conditions,
         output=_encode_output(contribution.output),
     )
     if contribution.is_fatal:
-        return response._replace(
+        response = response._replace(
             ttl_seconds=0.0, desired=_desired_payload(request), context=request.context, output=None
         )
-    return response
+    data = wire.encode_response(response)
+    if len(data) > limits.output_bytes:
+        raise LimitError.of(
+            f"cannot return a response of {len(data) / MIB:.1f} MiB: "
+            f"the output limit is {limits.output_bytes / MIB:.1f} MiB",
+            hint="Crossplane accepts at most 4 MiB from a function; split the composition",
+            limit="output",
+        )
+    return data
 
 
 def _check_names(request: wire.Request, contribution: Contribution) -> None:
@@ -57,19 +60,6 @@ def _check_names(request: wire.Request, contribution: Contribution) -> None:
                 f'cannot return resource "{name}": an Operation needs its metadata.name',
                 hint="Crossplane names the resources of an XR only",
             )
-
-
-def waiting(
-    request: wire.Request, resources: Selectors, schemas: Kinds, ttl_seconds: float
-) -> wire.Response:
-    """Return the pass-through of a step whose requirements are not answered yet."""
-    return wire.Response(
-        tag=request.tag,
-        ttl_seconds=ttl_seconds,
-        desired=_desired_payload(request),
-        context=request.context,
-        requirements=_requirements(request, resources, schemas),
-    )
 
 
 def _desired_payload(request: wire.Request) -> bytes | None:
@@ -89,19 +79,6 @@ def fatal(request: wire.Request, error: FatalError) -> bytes:
     )
 
 
-def encode(response: wire.Response, limits: Limits) -> bytes:
-    """Encode a response; raises LimitError for a size that Crossplane would refuse."""
-    data = wire.encode_response(response)
-    if len(data) > limits.output_bytes:
-        raise LimitError.of(
-            f"cannot return a response of {len(data) / MIB:.1f} MiB: "
-            f"the output limit is {limits.output_bytes / MIB:.1f} MiB",
-            hint="Crossplane accepts at most 4 MiB from a function; split the composition",
-            limit="output",
-        )
-    return data
-
-
 def _merge_context(earlier: bytes | None, contribution: Contribution) -> bytes | None:
     """Merge a step's context into that of earlier steps; the bytes of other keys stay."""
     if not contribution.context and not contribution.context_entries:
@@ -118,9 +95,8 @@ def _merge_context(earlier: bytes | None, contribution: Contribution) -> bytes |
         raise DocumentError.of(f"cannot return context: {error}") from error
 
 
-def _requirements(
-    request: wire.Request, resources: Selectors, schemas: Kinds
-) -> wire.Requirements | None:
+def _requirements(request: wire.Request, contribution: Contribution) -> wire.Requirements | None:
+    resources, schemas = contribution.resources, contribution.schemas
     if not resources and not schemas:
         return None
     # A caller that does not state both may know the deprecated field only: it gets both fields.

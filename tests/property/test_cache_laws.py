@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import NAME_KEY, jinja, request, starlark
 from support.example_counts import examples
+from support.input_steps import NOTHING
 from support.timing import PATIENCE_SECONDS
 
 from function_script import inputs, wire
 from function_script.documents import to_yaml_stream
-from function_script.inputs.parsing import EMPTY
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
@@ -167,14 +167,14 @@ def test_cached_text_is_checked_with_current_limits() -> None:
 def test_params_of_cached_input_are_copied() -> None:
     """A program's changes of its params do not reach the next run."""
     payload = wire.encode_struct(jinja("x", params={"list": [1]}))
-    first = inputs.parse_cached(payload, Limits(), EMPTY)
+    first = inputs.parse_cached(payload, Limits(), NOTHING)
     assert isinstance(first.params["list"], list)
     first.params["list"].append(2)
-    assert inputs.parse_cached(payload, Limits(), EMPTY).params == {"list": [1]}
+    assert inputs.parse_cached(payload, Limits(), NOTHING).params == {"list": [1]}
 
 
 def test_cached_input_has_current_limits() -> None:
     payload = wire.encode_struct(jinja("x"))
     for seconds in (1.0, 2.0):
         limits = Limits(timeout_seconds=seconds)
-        assert inputs.parse_cached(payload, limits, EMPTY).limits == limits
+        assert inputs.parse_cached(payload, limits, NOTHING).limits == limits

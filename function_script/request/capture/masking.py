@@ -68,7 +68,7 @@ class SecretMasker:
         if finder:
             marks = _Marks(self._of_values, self._of_parts)
             budget = Budget(_TEXTS_BUDGET)
-            rewriter = Rewriter(finder, marks.choose, budget, is_masked=False, is_cut=False)
+            rewriter = Rewriter(finder, marks.choose, budget, is_masked=False)
             try:
                 rewritten = dict(zip(texts, rewriter.rewrite(texts), strict=True))
             except TooMuchWorkError as error:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from math import ceil
+from math import ceil, inf
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.request.objects import Path, find_condition, find_path, parse_path
@@ -176,16 +176,14 @@ def _to_yaml(value: Readable) -> str:
 def _is_stale(resource: Resource, observed_generation: Readable) -> bool:
     """Report whether a status is of an older generation; one without a generation is not."""
     generation = find_path(resource, ("metadata", "generation"))
-    if not isinstance(observed_generation, (int, float)):
-        return False
-    if not isinstance(generation, (int, float)):
-        return False
-    return _to_number(observed_generation, 0) < _to_number(generation, 0)
+    # One that is no number is of every generation.
+    return _to_number(observed_generation, inf) < _to_number(generation, 0)
 
 
 def _to_number(value: Readable, default: float) -> float:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and isinstance(value, (int, float)) else default
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    return default
 
 
 def parse_rule(text: str) -> Check:

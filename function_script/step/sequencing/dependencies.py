@@ -79,9 +79,9 @@ class ClusterState:
         stated = self.stated(name)
         if stated == enums.READY_TRUE:
             return READY
-        if stated is None:
-            return self.judge(name)
         verdict = self.judge(name)
+        if stated is None:
+            return verdict
         return not_ready(verdict.why or "is not ready by the program's own word")
 
 

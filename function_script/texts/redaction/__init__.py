@@ -99,7 +99,7 @@ def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None
         if not finder:
             return texts
         mark, budget = REDACTED.encode(), Budget(_TEXTS_BUDGET)
-        rewriter = Rewriter(finder, lambda _: mark, budget, is_masked=True, is_cut=True)
+        rewriter = Rewriter(finder, lambda _: mark, budget, is_masked=True)
         return rewriter.rewrite([_cut(text) for text in texts])
     # A text that was not searched to its end is withheld, whatever the reason.
     except (TooMuchWorkError, MemoryError, wire.WireError):

@@ -18,8 +18,8 @@ _BATCH_BYTES: Final = 1 << 16
 class Rewriter:
     """Replaces the matches of ``finder`` by what ``choose`` returns for a secret.
 
-    ``is_masked``: the marks are for people, so are not encoded like the secrets. ``is_cut``: a text
-    may be truncated within a secret, at its end or before an ellipsis.
+    ``is_masked``: the texts are messages for people. Marks are not encoded like the secrets, and a
+    text may be truncated within a secret, at its end or before an ellipsis.
     """
 
     def __init__(
@@ -29,19 +29,17 @@ class Rewriter:
         budget: Budget,
         *,
         is_masked: bool,
-        is_cut: bool,
     ) -> None:
         self._finder = finder
         self._choose = choose
         self._budget = budget
         self._is_masked = is_masked
-        self._is_cut = is_cut
 
     def rewrite(self, texts: Sequence[str]) -> list[str]:
         """Return the texts without secrets, in the same order. Raises TooMuchWorkError."""
         rewritten: list[str] = []
         for batch in _batches([to_bytes(text) for text in texts]):
-            base = Base(batch, is_cut=self._is_cut)
+            base = Base(batch, is_cut=self._is_masked)
             replacements = self._search(base, DEPTH, has_escapes=True)
             index = start = 0
             for end in base.ends:

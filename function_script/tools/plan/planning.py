@@ -168,7 +168,7 @@ class Planner:
                 if change.verb == "add" and change.key[:2] in self._types:
                     reason = "it is a new XR: what it composes is not planned"
                     name = f"{change.object} of {plan.xr}"
-                    yield XrPlan(key=key, xr=name, reason=reason)
+                    yield XrPlan(key=change.key, xr=name, reason=reason)
         yield from self._later
 
     def _start(self, xr: Object) -> XrPlan:
@@ -460,7 +460,8 @@ class Planner:
             self._later.append(unknown)
             return
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
-        try:
+        # It is unknown also if it cannot be rendered.
+        with suppress(FatalError, UnknownError):
             name = unknown.composition
             side = self._new.get(name) or self._find_old(above, name)
             changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
@@ -469,11 +470,10 @@ class Planner:
             inputs = self._make_inputs(above, side, live)
             old = sides.render(self._dump, side, inputs, {})
             new = sides.render(self._dump, side, replace(inputs, observed=observed), {})
-            if sides.answer(old) != sides.answer(new):
-                self._later.append(unknown)
-                self._hand_up(above, {"status"}, changes.status_of(new, self._catalog))
-        except (FatalError, UnknownError):
-            self._later.append(unknown)
+            if sides.answer(old) == sides.answer(new):
+                return
+            self._hand_up(above, {"status"}, changes.status_of(new, self._catalog))
+        self._later.append(unknown)
 
 
 def _list_required(*renderings: tuple[Side, Rendering]) -> list[wire.Selector]:

@@ -67,7 +67,7 @@ def _to_object(plan: XrPlan) -> dict[str, object]:
 
 def _list_totals(plans: Sequence[XrPlan]) -> Iterator[str]:
     """Yield the sentence with the numbers of objects, and one with those of XRs without a plan."""
-    objects = Counter(
+    objects: Counter[str] = Counter(
         verb
         for plan in plans
         for verb, _ in {
@@ -75,10 +75,9 @@ def _list_totals(plans: Sequence[XrPlan]) -> Iterator[str]:
             for each in plan.changes
         }
     )
-    numbers = (objects["add"], objects["change"], objects["destroy"])
-    yield "Plan: {} to add, {} to change, {} to destroy.".format(*numbers)
+    yield "Plan: {add} to add, {change} to change, {destroy} to destroy.".format_map(objects)
     verdicts = Counter(plan.verdict for plan in plans)
-    parts = [f"{console.count(len({plan.xr for plan in plans}), 'XR')} looked at"]
+    parts = [f"{console.count(len(plans), 'XR')} looked at"]
     parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
     if number := sum(bool(plan.drift) for plan in plans):
         parts.append(f"{number} with drift")

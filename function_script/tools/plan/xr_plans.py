@@ -60,8 +60,14 @@ def relate(
     """
     # Outer XRs come first, and those without an XRD last.
     depths = {key: len(above) for key, above in owners.items()}
-    related = sorted(plans, key=lambda each: (depths.get(each.key, MAX_DEPTH), each.key))
-    unknown: set[Key] = set()
+    whole: dict[tuple[Key, str], XrPlan] = {}
+    for plan in plans:
+        first = whole.setdefault((plan.key, plan.xr), plan)
+        # An XR that was planned may read what one below it writes.
+        if plan.verdict == "unknown" and first.verdict in {"planned", "unchanged", "stays"}:
+            whole[plan.key, plan.xr] = replace(first, verdict="unknown", reason=plan.reason)
+    related = sorted(whole.values(), key=lambda each: (depths.get(each.key, MAX_DEPTH), each.key))
+    unknown = {each.key for each in related if each.verdict == "unknown"}
     while True:
         touched = find_touched(related, dump)
         former, related = related, []

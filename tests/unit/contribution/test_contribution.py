@@ -33,6 +33,7 @@ def annotated(value: str, helper: str = "") -> Object:
 
 
 POD = f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"annotations": {{"{NAME_KEY}": "a"}}}}}}'
+REMOVAL = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Removal\nresources: "
 # Others are in the catalogue of tests/diagnostics.
 INVALID = {
     "another version of the XR": (
@@ -109,6 +110,14 @@ INVALID = {
     "bad base64": (
         returning({"desired": {"composite": {"connection_details": {"a": {"base64": "?"}}}}}),
         "desired.composite.connection_details.a: must be text",
+    ),
+    "a map for the names of a Removal": (
+        jinja(REMOVAL + "{a: null}"),
+        "Removal: resources: must be a list of names",
+    ),
+    "a number for a name of a Removal": (
+        jinja(REMOVAL + "[a, 1]"),
+        "Removal: resources: must be a list of names",
     ),
     "two problems": (
         returning({"results": [{"severity": "x", "message": "y"}], "output": 3}),

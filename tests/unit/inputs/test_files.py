@@ -3,9 +3,8 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from support import timing
+from support import input_steps, timing
 
-from function_script import inputs
 from function_script.inputs import Step, beneath
 from function_script.inputs.files import Files
 from function_script.request.limits import Limits
@@ -41,7 +40,7 @@ def parse(root: Path, directory: Value, **section: Value) -> Step:
         "source": "FileSystem",
         "fileSystem": {"dirPath": directory, **section},
     }
-    return inputs.parse(value, Limits(program_root=str(root)))
+    return input_steps.parse(value, Limits(program_root=str(root)))
 
 
 def refusal(root: Path, directory: str, **section: Value) -> str:
@@ -216,5 +215,5 @@ def test_files_of_every_name_are_templates_for_the_peer(tmp_path: Path) -> None:
         "source": "FileSystem",
         "fileSystem": {"dirPath": "."},
     }
-    program = inputs.parse(value, Limits(program_root=str(tmp_path))).program
+    program = input_steps.parse(value, Limits(program_root=str(tmp_path))).program
     assert program.main.text == "a: 1\n---\nb: 1"

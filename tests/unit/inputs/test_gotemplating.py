@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import input_steps
 
 from function_script import inputs
 from function_script.request.limits import Limits
@@ -33,14 +34,14 @@ def external_state(environment: Object) -> inputs.ProgramSources:
 def problem_of(value: Object, environment: Object | None = None) -> Diagnostic:
     """The only problem of an input."""
     with pytest.raises(InputError) as caught:
-        inputs.parse(value, Limits(), external_state(environment or {}))
+        input_steps.parse(value, Limits(), external_state(environment or {}))
     (problem,) = caught.value.diagnostics
     return problem
 
 
 def test_template_runs_in_that_functions_dialect() -> None:
     """Its rules hold, and its functions of chance need no option."""
-    step = inputs.parse(go(inline={"template": "a: 1"}), Limits())
+    step = input_steps.parse(go(inline={"template": "a: 1"}), Limits())
     assert (step.language.name, step.dialect) == ("gotemplate", "gotemplating")
     assert step.program.main.name == "inline.template"
     assert step.program.options == {
@@ -141,7 +142,7 @@ TTLS = [
 @pytest.mark.parametrize(("text", "seconds"), TTLS)
 def test_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
     """Marshalling that function's Go type writes an empty one; Go's durations have signs."""
-    step = inputs.parse(go(inline={"template": "a"}, ttl=text), Limits())
+    step = input_steps.parse(go(inline={"template": "a"}, ttl=text), Limits())
     assert (step.ttl_seconds, step.doubts) == (seconds, ())
 
 
@@ -169,8 +170,8 @@ NOT_LOOKED_AT = [
 
 @pytest.mark.parametrize(("fields", "doubt"), NOT_LOOKED_AT)
 def test_field_that_the_function_ignores_is_a_doubt(fields: Object, doubt: str) -> None:
-    plain = inputs.parse(go(inline={"template": "a"}), Limits())
-    step = inputs.parse(go(**{"inline": {"template": "a"}, **fields}), Limits())
+    plain = input_steps.parse(go(inline={"template": "a"}), Limits())
+    step = input_steps.parse(go(**{"inline": {"template": "a"}, **fields}), Limits())
     assert [each.message for each in step.doubts] == [doubt]
     assert replace(step, doubts=()) == plain
 
@@ -178,8 +179,8 @@ def test_field_that_the_function_ignores_is_a_doubt(fields: Object, doubt: str) 
 def test_empty_fields_are_no_doubt() -> None:
     """Nothing was meant by them."""
     empty: Object = {"fileSystem": {}, "environment": None, "delims": {}, "ttl": ""}
-    step = inputs.parse(go(inline={"template": "a", "templates": []}, **empty), Limits())
-    assert step == inputs.parse(go(inline={"template": "a"}), Limits())
+    step = input_steps.parse(go(inline={"template": "a", "templates": []}, **empty), Limits())
+    assert step == input_steps.parse(go(inline={"template": "a"}), Limits())
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_empty_fields_are_no_doubt() -> None:
 )
 def test_last_option_wins(options: list[Value], missingkey: str) -> None:
     """Go applies its template options one after the other."""
-    step = inputs.parse(go(inline={"template": "a"}, options=options), Limits())
+    step = input_steps.parse(go(inline={"template": "a"}, options=options), Limits())
     assert step.program.options["missingkey"] == missingkey
 
 
@@ -225,7 +226,7 @@ def test_field_of_the_input_in_a_section_is_told_its_place() -> None:
 
 def parsed(value: Object, **defaults: str) -> inputs.Step:
     """The step under an operator's defaults."""
-    return inputs.parse(value, Limits(**defaults))  # type: ignore[arg-type] # texts only
+    return input_steps.parse(value, Limits(**defaults))  # type: ignore[arg-type] # texts only
 
 
 def test_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import pytest
+from support import input_steps
 
 from function_script import inputs
 from function_script.request.limits import MIB, Limits
@@ -28,19 +29,19 @@ def go(**fields: Value) -> Object:
 def problems(value: Object) -> list[str]:
     """The messages of all problems of an input."""
     with pytest.raises(InputError) as caught:
-        inputs.parse(value, CEILINGS)
+        input_steps.parse(value, CEILINGS)
     return [diagnostic.message for diagnostic in caught.value.diagnostics]
 
 
 def hints(value: Object) -> list[str | None]:
     """The hints of all problems of an input."""
     with pytest.raises(InputError) as caught:
-        inputs.parse(value, CEILINGS)
+        input_steps.parse(value, CEILINGS)
     return [diagnostic.hint for diagnostic in caught.value.diagnostics]
 
 
 def test_script_alone_gets_every_default() -> None:
-    step = inputs.parse(script(), CEILINGS)
+    step = input_steps.parse(script(), CEILINGS)
     assert step.language.name == "starlark"
     assert step.dialect == "script"
     assert step.program.main == Source(name="script", text="pass")
@@ -50,7 +51,7 @@ def test_script_alone_gets_every_default() -> None:
 
 
 def test_field_of_a_script_arrives() -> None:
-    step = inputs.parse(
+    step = input_steps.parse(
         script(
             source="Inline",
             modules={"lib/b.star": "b = 1", "a.star": "a = 1"},
@@ -74,24 +75,26 @@ def test_field_of_a_script_arrives() -> None:
 
 def test_limits_only_narrow() -> None:
     wide: Value = {"timeout": "1h", "memory": "64Gi", "output": "1G", "steps": 10**9}
-    assert inputs.parse(script(limits=wide), CEILINGS).limits == CEILINGS
+    assert input_steps.parse(script(limits=wide), CEILINGS).limits == CEILINGS
 
 
 @pytest.mark.parametrize("field", ["params", "ttl", "limits", "options", "modules", "source"])
 def test_null_is_absent(field: str) -> None:
     """A field that is null counts as left out, as it does for the Kubernetes API."""
-    assert inputs.parse(script(**{field: None}), CEILINGS) == inputs.parse(script(), CEILINGS)
+    assert input_steps.parse(script(**{field: None}), CEILINGS) == input_steps.parse(
+        script(), CEILINGS
+    )
 
 
 def test_options_of_jinja_are_checked() -> None:
-    strict = inputs.parse(jinja(options={"undefined": "Strict"}), CEILINGS)
+    strict = input_steps.parse(jinja(options={"undefined": "Strict"}), CEILINGS)
     assert strict.language.name == "jinja"
     assert strict.program.options == {"undefined": "Strict"}
-    assert inputs.parse(jinja(), CEILINGS).program.options == {"undefined": "Lenient"}
+    assert input_steps.parse(jinja(), CEILINGS).program.options == {"undefined": "Lenient"}
 
 
 def test_options_of_go_templates_are_checked() -> None:
-    step = inputs.parse(
+    step = input_steps.parse(
         go(
             delims={"left": "[[", "right": "]]"},
             options={"missingKey": "Error", "stableValues": True},

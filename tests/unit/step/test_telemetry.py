@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import builders
+from support import builders, input_steps
 
 from function_script import inputs, wire
 from function_script.request.limits import Limits
@@ -72,7 +72,7 @@ def test_kind_has_the_language_it_runs(kind: tuple[str, str]) -> None:
     text: object = "x" if kind[0] == builders.API_VERSION else {"template": "x"}
     source = {} if kind[0] == builders.API_VERSION else {"source": "Inline"}
     step_input = {"apiVersion": kind[0], "kind": kind[1], program: text, **source}
-    step = inputs.parse(step_input, Limits())  # type: ignore[arg-type] # plain values
+    step = input_steps.parse(step_input, Limits())  # type: ignore[arg-type] # plain values
     assert inputs.LANGUAGES[kind] == step.language
 
 

@@ -153,7 +153,25 @@ def test_outer_xr_that_reads_a_changed_status_is_unknown(
     text = plan(with_status(), definition, top, inner, *others)
     reason = 'a step of it may read the status of XBucket "demo", which changes'
     assert (f"unknown: {reason}\n  = XOuter/top\n" in text) == is_unknown
-    assert "2 XRs looked at" in text
+    assert text.endswith(f"2 XRs looked at{', 2 unknown' * is_unknown}.\n")
+
+
+def test_other_inner_xr_of_one_that_reads_a_changed_status_is_unknown(plan: Plan) -> None:
+    """The outer one may write the status into it."""
+    inner = OUTER.partition("inline: |\n")[2]
+    second = inner.replace("-name: inner", "-name: second").replace("count: 2", f"count: {LEVEL}")
+    plan.write("outer.yaml", f"{OUTER}        ---\n{second}")
+    plan.write("others.yaml", OTHERS + STATUS, OTHERS + STATUS.replace("level: 1", "level: 2"))
+    definition, top, *live = nested()
+    live[0]["status"] = {"level": 1}
+    live[0]["spec"]["crossplane"]["compositionRef"]["name"] = "others"
+    other = json.loads(json.dumps(live[0]).replace("demo", "more").replace('"inner"', '"second"'))
+    other["spec"] = xr("more", 1)["spec"]
+    references = top["spec"]["crossplane"]["resourceRefs"]
+    references.append({**references[0], "name": "more"})
+    rows = plan.find_rows(with_status(), definition, top, *live, other, *buckets("more", 1))
+    verdicts = [(each["xr"], each["verdict"]) for each in rows]
+    assert verdicts == [(xr_, "unknown") for xr_ in ("XOuter/top", "XBucket/demo", "XBucket/more")]
 
 
 def test_status_of_an_xr_has_the_defaults_of_its_xrd(plan: Plan) -> None:

@@ -634,8 +634,8 @@ BROKEN = {
     "other": ("a: 1\n", "a value that is no object"),
     "no name": (f"{POD}{{}}\n", "no metadata.name"),
     "two clusters": (
-        f"{POD}{{name: a, uid: b}}\n---\n{POD}{{name: a, uid: c}}\n",
-        "several clusters",
+        "\n---\n".join(f"{POD}{{name: a, resourceVersion: '7', uid: {uid}}}" for uid in "bc"),
+        'Pod "a" has two states, in object 1 of "dump.yaml" and object 2 of "dump.yaml"',
     ),
     "two states": (
         f"{POD}{{name: a}}\n---\n{POD}{{name: b}}\n---\n{POD}{{name: a}}\nspec: {{}}\n",
