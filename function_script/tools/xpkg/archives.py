@@ -16,7 +16,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO, BinaryIO, Final, Protocol, Self, cast
+from typing import IO, BinaryIO, Final, Self, cast
 
 _MODE: Final = 0o644
 _GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -41,13 +41,6 @@ _HEADERS: Final = {
     tarfile.GNUTYPE_LONGLINK,
 }
 _ERRORS: Final = (EOFError, OSError, zlib.error)
-
-
-class _Readable(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read the next bytes, at most ``size``."""
 
 
 def tar(files: Mapping[str, bytes]) -> bytes:
@@ -128,7 +121,7 @@ class Bounded:
     """A file to read once, forward, within a budget; ``errors`` say that it is broken."""
 
     def __init__(
-        self, file: _Readable, budget: Budget, errors: tuple[type[Exception], ...] = _ERRORS
+        self, file: io.BufferedIOBase, budget: Budget, errors: tuple[type[Exception], ...] = _ERRORS
     ) -> None:
         self._file = file
         self._budget = budget
@@ -224,6 +217,6 @@ def open_archive(file: BinaryIO) -> Iterator[IO[bytes]]:
     budget = Budget.of(os.fstat(file.fileno()).st_size)
     # Who reads an archive goes back in it, which a compressed file cannot.
     with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
-        shutil.copyfileobj(Bounded(gzip.open(file), budget), plain, _CHUNK_BYTES)
+        shutil.copyfileobj(Bounded(gzip.GzipFile(fileobj=file), budget), plain, _CHUNK_BYTES)
         plain.seek(0)
         yield plain
