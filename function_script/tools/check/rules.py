@@ -14,7 +14,13 @@ from typing import Final, Literal, TypeAlias
 from function_script import documents, inputs
 from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
-from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldComparison, Mention
+from function_script.engines.lint import (
+    CONDITION,
+    CONSTANT_TYPES,
+    FieldAccess,
+    FieldComparison,
+    Mention,
+)
 from function_script.engines.secret_fields import RandomSecret
 from function_script.engines.tables import read_rows
 from function_script.request import objects
@@ -39,8 +45,8 @@ _CONDITIONS: Final = ("Ready", "Synced")
 _OF_CONDITION: Final = re.compile(r"condition\s+\w")
 _NUMBERS: Final = frozenset({"integer", "number"})
 _NEVER: Final = "these are never equal: the schema"
-# As in `get("size", 3)`, `size or 3` and `default 3`.
-_BEFORE_DEFAULT: Final = r"(?:,\s*|\bor\s+|\bd(?:efault)?\W{1,2})"
+# As in `get("size", 3)`, `size or 3`, `default 3`, `{"size": 3}` and `dict "size" 3`.
+_BEFORE_DEFAULT: Final = r"(?:,\s*|\bor\s+|\bd(?:efault)?\W{{1,2}}|[\"'`]{}[\"'`][\s:]{{1,3}})"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
 _FOREIGN: Final = re.compile(r"[$/]")
@@ -392,14 +398,14 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
         path, value = comparison.path, comparison.value
         kind, type_ = subject.request.type_of(path), CONSTANT_TYPES[type(value)]
         words = subject.request.words_of(path)
-        near = None if str(value) == value in words else spelling.nearest(str(value), words)
+        near = spelling.nearest(str(value), words)
         # A composed resource may be of a later version of its kind, which has more words.
         is_other = words and isinstance(value, str) and path[:2] != ("observed", "resources")
         message, hint = "", None
         if comparison.is_default:
             message = "false becomes true here: a default also replaces false" * (kind == type_)
             hint = "give the field its default in the XRD, or ask whether it exists"
-        elif value == "" or value in words or _may_be_default(value, program):
+        elif not path or value == "" or value in words or _may_be_default(comparison, program):
             pass
         elif near is not None or is_other:
             message, hint = f"{_NEVER} allows {', '.join(words)}", near and f'write "{near}"'
@@ -410,11 +416,14 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
             yield _point_at(comparison, message, hint)
 
 
-def _may_be_default(value: str | float, program: Program) -> bool:
+def _may_be_default(comparison: FieldComparison, program: Program) -> bool:
     """Report whether a program writes a constant where one takes the place of an absent field."""
+    value, key = comparison.value, re.escape(str(comparison.path[-1]))
     text = rf"[\"'`]{re.escape(value)}[\"'`]" if isinstance(value, str) else str(value)
-    default = re.compile(_BEFORE_DEFAULT + text, re.IGNORECASE)
-    return any(default.search(source.text) for source in program.sources())
+    default = re.compile(_BEFORE_DEFAULT.format(key) + text, re.IGNORECASE)
+    # No condition lacks a field.
+    is_condition = comparison.path[0] == CONDITION
+    return not is_condition and any(default.search(it.text) for it in program.sources())
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:

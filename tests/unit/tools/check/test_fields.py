@@ -458,6 +458,12 @@ COMPARISONS = {
         '"other"',
     ),
     "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
+    "condition-beside-the-constant": (
+        script(
+            'if True: return {"a": get_condition(req, "Ready")["status"] == True, "b": (1, True)}'
+        ),
+        "True",
+    ),
     "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
     "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
     "condition-of-go": (go('# {{ eq (getResourceCondition "A" .x).Status "true" }}'), '"true"'),
@@ -483,6 +489,8 @@ EQUAL_TYPES = [
     go(f'# {{{{ eq .{XR}.spec.owner.mode .{XR}.spec.free.mode "fast" }}}}'),
     jinja('# {{ spec.free.size == "3" }}'),
     jinja("# {{ spec.owner == none }}"),
+    script('return {"a": req["context"] == "x"}'),
+    go('# {{ eq . "x" }}'),
     # The default of a field that is absent.
     script('return {"a": get_xr(req, "spec.size", "") == ""}'),
     script('return {"a": get_xr(req, "spec.owner.mode", "other") == "other"}'),
@@ -492,6 +500,9 @@ EQUAL_TYPES = [
     script(GET, 'return {"a": xr["spec"]["owner"].get("team", False) == False}'),
     jinja('{% set size = spec.size | default("auto") %}# {{ size == "auto" }}'),
     go(f'# {{{{ .{XR}.spec.size | default "auto" | eq "auto" }}}}'),
+    go(f'{{{{ $o := .{XR}.spec.owner | default (dict "mode" "x") }}}}# {{{{ eq $o.mode "x" }}}}'),
+    go(f'{{{{ $o := .{XR}.spec.owner }}}}# {{{{ set $o "mode" "x" }}}}{{{{ eq $o.mode "x" }}}}'),
+    jinja('{% set owner = spec.owner | default({"mode": "x"}) %}# {{ owner.mode == "x" }}'),
     # An enum that has a number as well.
     script('return {"a": get_xr(req, "spec.owner.limit") == 1}'),
     script('return {"a": get_xr(req, "spec.owner.level") == 2}'),
