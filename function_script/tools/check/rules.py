@@ -14,13 +14,7 @@ from typing import Final, Literal, TypeAlias
 from function_script import documents, inputs
 from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
-from function_script.engines.lint import (
-    CONDITION,
-    CONSTANT_TYPES,
-    FieldAccess,
-    FieldComparison,
-    Mention,
-)
+from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldComparison, Mention
 from function_script.engines.secret_fields import RandomSecret
 from function_script.engines.tables import read_rows
 from function_script.request import objects
@@ -405,7 +399,7 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
         if comparison.is_default:
             message = "false becomes true here: a default also replaces false" * (kind == type_)
             hint = "give the field its default in the XRD, or ask whether it exists"
-        elif not path or value == "" or value in words or _may_be_default(comparison, program):
+        elif value == "" or value in words or _may_be_default(comparison, program):
             pass
         elif near is not None or is_other:
             message, hint = f"{_NEVER} allows {', '.join(words)}", near and f'write "{near}"'
@@ -418,12 +412,13 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _may_be_default(comparison: FieldComparison, program: Program) -> bool:
     """Report whether a program writes a constant where one takes the place of an absent field."""
-    value, key = comparison.value, re.escape(str(comparison.path[-1]))
+    value, path = comparison.value, comparison.path
+    # No condition lacks a field, and other values have no types.
+    if path[:1] != ("observed",):
+        return False
     text = rf"[\"'`]{re.escape(value)}[\"'`]" if isinstance(value, str) else str(value)
-    default = re.compile(_BEFORE_DEFAULT.format(key) + text, re.IGNORECASE)
-    # No condition lacks a field.
-    is_condition = comparison.path[0] == CONDITION
-    return not is_condition and any(default.search(it.text) for it in program.sources())
+    default = re.compile(_BEFORE_DEFAULT.format(re.escape(str(path[-1]))) + text, re.IGNORECASE)
+    return any(default.search(source.text) for source in program.sources())
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:
