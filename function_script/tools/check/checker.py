@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -79,14 +79,7 @@ def check(  # noqa: PLR0913 - the flags of the command
     entries = [*searching.find(arguments, definitions.project, ignored)]
     files = [entry for entry in entries if not entry.skipped]
     with nullcontext() if run_options is None else run_options.open_servers() as servers:
-        checker = _Checker(
-            files=files,
-            programs=programs,
-            definitions=definitions,
-            is_salted=is_salted,
-            run_options=run_options,
-            servers=servers,
-        )
+        checker = _Checker(files, programs, definitions, is_salted, run_options, servers)
         for file in files:
             checker.check(file)
     report = checker.report
@@ -122,31 +115,25 @@ def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
     return [*paths_, *(path for path in beside if path is not None and project.allows(path))]
 
 
+@dataclass
 class _Checker:
     """Checks files into ``report``; a step may refer to an input in any of ``files``."""
 
-    def __init__(  # noqa: PLR0913 - the options of `check`, read
-        self,
-        *,
-        files: Iterable[searching.File],
-        programs: Path | None,
-        definitions: Definitions,
-        is_salted: bool,
-        run_options: runs.Options | None,
-        servers: Servers | None,
-    ) -> None:
-        self.report = report = Report()
-        # Of XRDs that keep Compositions from a run.
-        self.mistakes: list[Diagnostic] = []
-        self._programs = programs
-        self._definitions = definitions
-        self._is_salted = is_salted
-        self._run_options = run_options
-        self._servers = servers
-        self._xrs = XrChecker(definitions=definitions, report=report)
-        self._directory: Path | None = None
-        self._has_crds = False
-        self._catalog = self._shared = Catalog(definitions.manifests)
+    files: InitVar[Iterable[searching.File]]
+    _programs: Path | None
+    _definitions: Definitions
+    _is_salted: bool
+    _run_options: runs.Options | None
+    _servers: Servers | None
+    report: Report = field(default_factory=Report)
+    # Of XRDs that keep Compositions from a run.
+    mistakes: list[Diagnostic] = field(default_factory=list)
+    _directory: Path | None = None
+    _has_crds: bool = False
+
+    def __post_init__(self, files: Iterable[searching.File]) -> None:
+        self._xrs = XrChecker(definitions=self._definitions, report=self.report)
+        self._catalog = self._shared = Catalog(self._definitions.manifests)
         documents = [document for file in files for document in file.documents]
         self._stored = step_inputs.StoredInputs(documents)
 
@@ -230,13 +217,12 @@ class _Checker:
         static = report.findings[first:]
         # A run would fail by the same mistake.
         is_clean = all(each.severity != "error" for each in static)
-        if self._run_options is not None and self._servers is not None and is_clean:
-            self._run(steps, xrd, self._run_options, self._servers, static)
+        if is_clean:
+            self._run(steps, xrd, static)
 
     def _check_steps(self, steps: _Steps, xrd: Object | None) -> None:
         """Apply the rules to each step of ours, and those of selectors to built-in functions."""
-        is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
-        if is_composition:
+        if manifests.text_at(steps.document.value, "kind") == "Composition":
             self._check_selectors(steps, xrd)
         xr = None if xrd is None or not steps.ours else find_schema(xrd, steps.document)
         self.report.untyped += xr is None and not all(map(step_inputs.is_of_operation, steps.ours))
@@ -293,15 +279,10 @@ class _Checker:
                 self.report.kinds.add(kind)
         return schemas
 
-    def _run(
-        self,
-        steps: _Steps,
-        xrd: Object | None,
-        options: runs.Options,
-        servers: Servers,
-        static: Collection[Finding],
-    ) -> None:
+    def _run(self, steps: _Steps, xrd: Object | None, static: Collection[Finding]) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
+        if self._run_options is None or self._servers is None:
+            return
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
         from function_script.tools.check import runs, xr_runs  # noqa: PLC0415 - as above
 
@@ -328,7 +309,7 @@ class _Checker:
             programs=steps.programs,
             project=self._definitions.project,
         )
-        runs.find(subject, options, servers, self.report, static)
+        runs.find(subject, self._run_options, self._servers, self.report, static)
 
     def _is_refused(self, directory: Path) -> bool:
         """Report whether `render` refuses the XRD of a directory, and why unless it is known."""

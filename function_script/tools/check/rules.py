@@ -336,11 +336,9 @@ def _find_required(step: inputs.Step) -> Iterator[tuple[str, Mention | FieldAcce
     for mention in step.language.lint.find_names(step.program, "required"):
         places.setdefault(mention.span, (mention.text, mention))
     for read in step.language.lint.find_reads(step.program):
-        match read.path:
-            case (part, str(name)) if part in _REQUIRED:
-                places.setdefault(read.span, (name, read))
-            case _:
-                pass
+        *above, name = read.path or ("",)
+        if len(above) == 1 and above[0] in _REQUIRED and isinstance(name, str):
+            places.setdefault(read.span, (name, read))
     yield from places.values()
 
 
@@ -395,24 +393,24 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
         near = spelling.nearest(str(value), words)
         # A composed resource may be of a later version of its kind, which has more words.
         is_other = words and isinstance(value, str) and path[:2] != ("observed", "resources")
-        message, hint = "", None
         if comparison.is_default:
-            message = "false becomes true here: a default also replaces false" * (kind == type_)
-            hint = "give the field its default in the XRD, or ask whether it exists"
-        elif value == "" or value in words or _may_be_default(comparison, program):
+            if kind == type_:
+                message = "false becomes true here: a default also replaces false"
+                hint = "give the field its default in the XRD, or ask whether it exists"
+                yield _point_at(comparison, message, hint)
+        elif value == "" or value in words or _may_be_default(path, value, program):
             pass
         elif near is not None or is_other:
-            message, hint = f"{_NEVER} allows {', '.join(words)}", near and f'write "{near}"'
+            message = f"{_NEVER} allows {', '.join(words)}"
+            yield _point_at(comparison, message, near and f'write "{near}"')
         elif kind not in {None, type_} and not {kind, type_} <= _NUMBERS:
             message = f"{_NEVER}'s type is {kind}, and this is of type {type_}"
-            hint = "leave the quotes out" if _PLAIN.fullmatch(f"{type_} {value}") else None
-        if message:
-            yield _point_at(comparison, message, hint)
+            is_plain = _PLAIN.fullmatch(f"{type_} {value}")
+            yield _point_at(comparison, message, "leave the quotes out" if is_plain else None)
 
 
-def _may_be_default(comparison: FieldComparison, program: Program) -> bool:
+def _may_be_default(path: objects.Path, value: str | float, program: Program) -> bool:
     """Report whether a program writes a constant where one takes the place of an absent field."""
-    value, path = comparison.value, comparison.path
     # No condition lacks a field, and other values have no types.
     if path[:1] != ("observed",):
         return False
