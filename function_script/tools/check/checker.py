@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +79,14 @@ def check(  # noqa: PLR0913 - the flags of the command
     entries = [*searching.find(arguments, definitions.project, ignored)]
     files = [entry for entry in entries if not entry.skipped]
     with nullcontext() if run_options is None else run_options.open_servers() as servers:
-        checker = _Checker(files, programs, definitions, is_salted, run_options, servers)
+        checker = _Checker(
+            files=files,
+            programs=programs,
+            definitions=definitions,
+            is_salted=is_salted,
+            run_options=run_options,
+            servers=servers,
+        )
         for file in files:
             checker.check(file)
     report = checker.report
@@ -115,25 +122,31 @@ def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
     return [*paths_, *(path for path in beside if path is not None and project.allows(path))]
 
 
-@dataclass
 class _Checker:
     """Checks files into ``report``; a step may refer to an input in any of ``files``."""
 
-    files: InitVar[Iterable[searching.File]]
-    _programs: Path | None
-    _definitions: Definitions
-    _is_salted: bool
-    _run_options: runs.Options | None
-    _servers: Servers | None
-    report: Report = field(default_factory=Report)
-    # Of XRDs that keep Compositions from a run.
-    mistakes: list[Diagnostic] = field(default_factory=list)
-    _directory: Path | None = None
-    _has_crds: bool = False
-
-    def __post_init__(self, files: Iterable[searching.File]) -> None:
-        self._xrs = XrChecker(definitions=self._definitions, report=self.report)
-        self._catalog = self._shared = Catalog(self._definitions.manifests)
+    def __init__(  # noqa: PLR0913 - the options of `check`, read
+        self,
+        *,
+        files: Iterable[searching.File],
+        programs: Path | None,
+        definitions: Definitions,
+        is_salted: bool,
+        run_options: runs.Options | None,
+        servers: Servers | None,
+    ) -> None:
+        self.report = report = Report()
+        # Of XRDs that keep Compositions from a run.
+        self.mistakes: list[Diagnostic] = []
+        self._programs = programs
+        self._definitions = definitions
+        self._is_salted = is_salted
+        self._run_options = run_options
+        self._servers = servers
+        self._xrs = XrChecker(definitions=definitions, report=report)
+        self._directory: Path | None = None
+        self._has_crds = False
+        self._catalog = self._shared = Catalog(definitions.manifests)
         documents = [document for file in files for document in file.documents]
         self._stored = step_inputs.StoredInputs(documents)
 
