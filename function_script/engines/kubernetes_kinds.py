@@ -13,7 +13,9 @@ _API_VERSIONS: Final = {kind: version for version, _, kinds in _ROWS for kind in
 KINDS: Final = frozenset(_API_VERSIONS)
 """The kinds that `find_api_version` may have a doubt about."""
 _REMOVED: Final = frozenset(each for _, removed, _ in _ROWS for each in removed.split())
-_GROUPS: Final = {"core", "extensions", *(version.rpartition("/")[0] for version, *_ in _ROWS)}
+# No cluster has these groups: two names that are taken for others, and a former one.
+_ABSENT: Final = {"core", "extensions", "rbac.k8s.io"}
+_GROUPS: Final = _ABSENT | {version.rpartition("/")[0] for version, *_ in _ROWS}
 
 
 def is_own(api_version: str, kind: str) -> bool:

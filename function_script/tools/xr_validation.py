@@ -77,7 +77,8 @@ def validate(xr: Object, xrd: Object) -> Verdict:
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
         refusals.insert(0, report.Problem(type="schema", field=path, path=path, message=text))
-    mistake = _find_misspelt_field(xrd_text) if unknown else None
+    # The code is that of a misspelt field.
+    mistake = next((each for each in find_mistakes(xrd) if each.code), None) if unknown else None
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
     word = "claim" if manifests.text_at(xr, "kind") == claim else "XR"
     warnings = _describe_unknown(unknown, schema, xrd, word)
@@ -139,8 +140,18 @@ def _read_schemas() -> tuple[Object, dict[str, Object]]:
     return xrd, {**{key: part for key, part in keywords if key[0] != "$"}, "examples": _ANY}
 
 
-def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
-    """Yield what is refused in an XRD and its schemas, and words of an enum that no value is."""
+def find_mistakes(xrd: Object) -> tuple[Diagnostic, ...]:
+    """Return what is refused in an XRD and its schemas, and words of an enum that no value is."""
+    return _load_mistakes(json.dumps(xrd))
+
+
+@lru_cache(maxsize=32)
+def _load_mistakes(xrd_text: str) -> tuple[Diagnostic, ...]:
+    """Find the mistakes of an XRD once, however many XRs and Compositions it has."""
+    return (*_find_mistakes(json.loads(xrd_text)),)
+
+
+def _find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     group = manifests.text_at(xrd, "spec", "group")
     plural = manifests.text_at(xrd, "spec", "names", "plural")
     # A placeholder of another tool is no name yet.
@@ -176,7 +187,7 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
         yield Problem(field, "must be true for exactly one version").to_diagnostic()
     for index, version in enumerate(versions):
         schema = manifests.object_at(version, *_SCHEMA)
-        yield from _find_mistakes(schema, ("spec", "versions", index, *_SCHEMA))
+        yield from _find_schema_mistakes(schema, ("spec", "versions", index, *_SCHEMA))
 
 
 def _find_typo(name: str, names: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
@@ -189,7 +200,7 @@ def _find_typo(name: str, names: tuple[str, ...], path: str) -> Iterator[Diagnos
         yield Diagnostic(message=message, field=path, hint=hint, code=code)
 
 
-def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
+def _find_schema_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     type_ = schema.get("type")
     valid_type = type_ if type_ in structural_schema.TYPES else None
     keywords: Object = {
@@ -221,10 +232,10 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
                 message = f"invalid XRD: the rule reads self.{name}, and there is no such field"
                 yield Diagnostic(message=message, field=field, hint=hint)
     for name, part in structural_schema.properties(schema).items():
-        yield from _find_mistakes(part, (*path, "properties", name))
+        yield from _find_schema_mistakes(part, (*path, "properties", name))
     for key in ("items", "additionalProperties"):
         if isinstance(below := schema.get(key), dict):
-            yield from _find_mistakes(below, (*path, key))
+            yield from _find_schema_mistakes(below, (*path, key))
 
 
 def find_refusals(value: Object, old: Object | None, schema: Object) -> tuple[list[str], list[str]]:
@@ -241,12 +252,6 @@ def find_refusals(value: Object, old: Object | None, schema: Object) -> tuple[li
 def _load_catalog(xrd: str) -> Catalog:
     """Return the schemas of an XRD; the evaluator is sent each one that it does not have once."""
     return Catalog([json.loads(xrd)])
-
-
-@lru_cache(maxsize=32)
-def _find_misspelt_field(xrd: str) -> Diagnostic | None:
-    """Return the first misspelt field of an XRD, which thousands of XRs may be compared with."""
-    return next((each for each in find_mistakes(json.loads(xrd)) if each.code), None)
 
 
 @cache

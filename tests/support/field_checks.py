@@ -31,6 +31,7 @@ spec:
         shown: {type: boolean}
         mode: {type: string, enum: [fast, slow]}
         level: {type: integer, enum: [1, 2]}
+        limit: {x-kubernetes-int-or-string: true, enum: [1, none]}
 status:
   type: object
   properties:

@@ -146,7 +146,7 @@ def find_mismatches(
     if isinstance(expected, dict) and isinstance(actual, list) and expected.keys() == _CONTAINS:
         members = expected["contains"]
         for index, item in enumerate(members if isinstance(members, list) else [members]):
-            if not any(contains(one, item) for one in actual):
+            if all(any(find_mismatches(one, item)) for one in actual):
                 message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
                 yield Mismatch(at=(*at, "contains", index), message=message, place=at)
     elif isinstance(expected, dict) and isinstance(actual, dict):
@@ -165,11 +165,6 @@ def find_mismatches(
         hint = "lists are compared as a whole; {contains: [...]} asks for some items"
         message = f"{path}: expected {to_text(expected)}, found {to_text(actual)}"
         yield Mismatch(at=at, message=message, hint=hint if are_lists else None)
-
-
-def contains(actual: Value, expected: Value) -> bool:
-    """Report whether there is no mismatch."""
-    return next(find_mismatches(actual, expected), None) is None
 
 
 def to_text(value: Value) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from function_script.documents.errors import lacks_sign
 from function_script.engines.lint import find_values
 from function_script.inputs import Step
 from function_script.request import objects
@@ -58,10 +57,8 @@ def is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span, run):
         return True
     lint, line = step.language.lint, _lines_from(step, span)[0]
-    # A value that is written out in a template, or a line that is no YAML for a sign is missing, or
-    # that does not follow the one before.
-    is_alone = bool(problem.field or (problem.hint and lacks_sign(line)))
-    if (is_alone or not problem.code) and _is_constant(step, span, 1 if is_alone else 2):
+    # A value that is written out in a template, or a line that does not follow the one before.
+    if (problem.field or not problem.code) and _is_constant(step, span, 1 if problem.field else 2):
         return True
     # A value that is written out in a script; of a field that is absent, this is another one.
     literal = _LITERAL.match(line, (span.column or 1) - 1)

@@ -230,13 +230,12 @@ class _Checker:
         static = report.findings[first:]
         # A run would fail by the same mistake.
         is_clean = all(each.severity != "error" for each in static)
-        if self._run_options is not None and self._servers is not None and is_clean:
-            self._run(steps, xrd, self._run_options, self._servers, static)
+        if is_clean:
+            self._run(steps, xrd, static)
 
     def _check_steps(self, steps: _Steps, xrd: Object | None) -> None:
         """Apply the rules to each step of ours, and those of selectors to built-in functions."""
-        is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
-        if is_composition:
+        if manifests.text_at(steps.document.value, "kind") == "Composition":
             self._check_selectors(steps, xrd)
         xr = None if xrd is None or not steps.ours else find_schema(xrd, steps.document)
         self.report.untyped += xr is None and not all(map(step_inputs.is_of_operation, steps.ours))
@@ -293,15 +292,10 @@ class _Checker:
                 self.report.kinds.add(kind)
         return schemas
 
-    def _run(
-        self,
-        steps: _Steps,
-        xrd: Object | None,
-        options: runs.Options,
-        servers: Servers,
-        static: Collection[Finding],
-    ) -> None:
+    def _run(self, steps: _Steps, xrd: Object | None, static: Collection[Finding]) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
+        if self._run_options is None or self._servers is None:
+            return
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
         from function_script.tools.check import runs, xr_runs  # noqa: PLC0415 - as above
 
@@ -328,7 +322,7 @@ class _Checker:
             programs=steps.programs,
             project=self._definitions.project,
         )
-        runs.find(subject, options, servers, self.report, static)
+        runs.find(subject, self._run_options, self._servers, self.report, static)
 
     def _is_refused(self, directory: Path) -> bool:
         """Report whether `render` refuses the XRD of a directory, and why unless it is known."""

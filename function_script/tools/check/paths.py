@@ -92,10 +92,11 @@ class Request:
         return kind if isinstance(kind, str) and kind in structural_schema.TYPES else None
 
     def words_of(self, path: Path) -> tuple[str, ...]:
-        """Return the texts that the field at a path may have; none if it may have any."""
+        """Return the texts that the field at a path may have; none if it may have others."""
         is_condition = path[-3:-2] == ("conditions",)
         words = (self._find((CONDITION, path[-1]) if is_condition else path) or {}).get("enum")
-        return tuple(w for w in words if isinstance(w, str)) if isinstance(words, list) else ()
+        texts = [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+        return tuple(texts) if texts == words else ()
 
     def _find(self, path: Path) -> Object | None:
         schema: Object | None = self.schema

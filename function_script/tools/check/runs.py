@@ -360,9 +360,7 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _find_misspelt_resources(
-    subject: Subject,
-    composed: Collection[str],
-    places: Collection[Place],
+    subject: Subject, composed: Collection[str], places: Collection[Place]
 ) -> Iterator[Finding]:
     """Yield the observed resources that a program reads under a name which is almost another one.
 

@@ -174,7 +174,8 @@ class _Run:
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]
-        field_path = function.config_path((*path, *inner))
+        # A text has no fields.
+        field_path = function.path or (*path, *inner)
         if origin is not None:
             step_input = origin.input_of(step)
             problem = author_positions.map_to_source(problem, step_input, origin.programs)
@@ -195,7 +196,7 @@ class _Run:
         path = function.own_path(objects.read_path(problem.field))
         if function.document is not None and path:
             problem = author_positions.locate(problem, function.document, path)
-        return self._of_config("error", problem, function.config_path(path))
+        return self._of_config("error", problem, function.path or path)
 
 
 def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:

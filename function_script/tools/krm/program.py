@@ -75,10 +75,6 @@ class Program:
             return path
         return path[len(_STEP) :] if path[: len(_STEP)] == _STEP else ()
 
-    def config_path(self, path: objects.Path) -> objects.Path:
-        """Return the path in ``config`` of a path in ``value``; a text has no fields."""
-        return self.path or path
-
 
 def read(config: Object | None, paths: PipelinePaths) -> Program:
     """Read a functionConfig; its author's file may be in the current directory.

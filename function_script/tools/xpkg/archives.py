@@ -4,12 +4,10 @@ A few megabytes of gzip can expand to many gigabytes. All errors of reading are 
 cause.
 """
 
-import bz2
 import gzip
 import hashlib
 import importlib
 import io
-import lzma
 import os
 import shutil
 import struct
@@ -18,7 +16,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO, BinaryIO, Final, Protocol, Self, cast
+from typing import IO, BinaryIO, Final, Self, cast
 
 _MODE: Final = 0o644
 _GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -42,14 +40,7 @@ _HEADERS: Final = {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 }
-_ERRORS: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
-
-
-class _Readable(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read the next bytes, at most ``size``."""
+_ERRORS: Final = (EOFError, OSError, zlib.error)
 
 
 def tar(files: Mapping[str, bytes]) -> bytes:
@@ -126,20 +117,15 @@ class Budget:
             raise ValueError(f"it expands to more than {self._max_bytes // MIB} MiB")
 
 
-class Bounded(io.RawIOBase):
+class Bounded:
     """A file to read once, forward, within a budget; ``errors`` say that it is broken."""
 
     def __init__(
-        self, file: _Readable, budget: Budget, errors: tuple[type[Exception], ...] = _ERRORS
+        self, file: io.BufferedIOBase, budget: Budget, errors: tuple[type[Exception], ...] = _ERRORS
     ) -> None:
-        super().__init__()
         self._file = file
         self._budget = budget
         self._errors = errors
-
-    def readable(self) -> bool:
-        """Return True, as `io` requires."""
-        return True
 
     def read(self, size: int = -1, /) -> bytes:
         """Read the next bytes. Raises ValueError if they are too many or corrupt."""
@@ -222,24 +208,15 @@ def expanded_digest(data: bytes, budget: Budget) -> str:
 
 @contextmanager
 def open_archive(file: BinaryIO) -> Iterator[IO[bytes]]:
-    """Open the data of a file, which may be compressed as a whole. Raises ValueError, OSError."""
-    magic = file.read(6)
+    """Open the data of a file, which may be in gzip as a whole. Raises ValueError, OSError."""
+    magic = file.read(len(_GZIP_MAGIC))
     file.seek(0)
-    reader = _decompress(file, magic)
-    if reader is None:
+    if not is_gzip(magic):
         yield file
         return
     budget = Budget.of(os.fstat(file.fileno()).st_size)
     # Who reads an archive goes back in it, which a compressed file cannot.
     with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
-        shutil.copyfileobj(Bounded(reader, budget), plain, _CHUNK_BYTES)
+        shutil.copyfileobj(Bounded(gzip.GzipFile(fileobj=file), budget), plain, _CHUNK_BYTES)
         plain.seek(0)
         yield plain
-
-
-def _decompress(file: IO[bytes], magic: bytes) -> _Readable | None:
-    if is_gzip(magic):
-        return gzip.open(file)
-    if magic.startswith(b"BZh"):
-        return bz2.open(file)
-    return lzma.open(file) if magic == b"\xfd7zXZ\x00" else None

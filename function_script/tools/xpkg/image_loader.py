@@ -9,7 +9,7 @@ import tarfile
 from collections.abc import Sized
 from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, Final, Protocol
+from typing import IO, BinaryIO, Final, TypeAlias
 
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
@@ -32,18 +32,14 @@ _MAX_FILE_BYTES: Final = 200 * archives.MIB
 _MAX_MEMBERS: Final = 100_000
 
 
-class _Layout(Protocol):
-    """The files of an image by their names."""
-
-    def find(self, name: str, max_bytes: int) -> bytes | None:
-        """Read a file; None if there is none. Raises ValueError if it exceeds ``max_bytes``."""
-
-
 class _Directory:
+    """The files of an image in a directory, by their names."""
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory.resolve()
 
     def find(self, name: str, max_bytes: int) -> bytes | None:
+        """Read a file; None if there is none. Raises ValueError if it exceeds ``max_bytes``."""
         path = (self._directory / _check_name(name)).resolve()
         if not path.is_relative_to(self._directory):
             raise ValueError(f'its file "{name}" is a link to a file outside of it')
@@ -54,6 +50,8 @@ class _Directory:
 
 
 class _Archive:
+    """The files of an image in an archive, as `_Directory`."""
+
     def __init__(self, archive: tarfile.TarFile) -> None:
         self._archive = archive
         self._members: dict[str, tarfile.TarInfo] = {}
@@ -71,6 +69,9 @@ class _Archive:
             raise ValueError(f'its file "{name}" is sparse or no plain file')
         file = self._archive.extractfile(member)
         return None if file is None else _read_bounded(file, name, member.size, max_bytes)
+
+
+_Layout: TypeAlias = _Directory | _Archive
 
 
 def _check_name(name: str) -> str:

@@ -80,11 +80,6 @@ def with_layer(image: Image, archive: bytes, kind: str) -> Image:
     return Image(config=config, layers=(*image.layers, layer))
 
 
-def digest(image: Image) -> str:
-    """Return the digest that the image has in a registry."""
-    return sha256(manifest(image))
-
-
 def manifest(image: Image) -> bytes:
     """Build the manifest for a registry, in which labels of layers are annotations."""
     config = config_bytes(image)

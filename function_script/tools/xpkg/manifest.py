@@ -173,9 +173,10 @@ def _documents(directory: Path, contents: Contents, project: Project) -> Iterato
             f'cannot build the package: there is no directory "{directory}"',
             hint="run it in the project's directory, or pass --package-root or --input-crds",
         )
+    examples = None if contents.examples is None else contents.examples.resolve()
     for path in project.find_files(directory, SUFFIXES):
         below = path.relative_to(directory)
-        is_example = contents.examples is not None and path.is_relative_to(contents.examples)
+        is_example = examples is not None and path.resolve().is_relative_to(examples)
         if not is_example and not _is_ignored(below, contents.ignore):
             yield from _read(path, project)
 

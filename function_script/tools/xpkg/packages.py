@@ -59,7 +59,7 @@ def build(
         if package.examples is not None:
             layer = archives.tar({manifest.EXAMPLES_NAME: package.examples.encode()})
             image = images.with_layer(image, layer, manifest.EXAMPLES_LAYER)
-        digest, data = images.digest(image), images.to_docker_archive(image)
+        digest, data = images.sha256(images.manifest(image)), images.to_docker_archive(image)
         if output is None:
             # The package's metadata says its name.
             path = Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")

@@ -11,6 +11,7 @@ KINDS = [
     ("extensions/v1beta1", "Ingress", "networking.k8s.io/v1"),
     ("networking.k8s.io/v1beta1", "Ingress", "networking.k8s.io/v1"),
     ("batch/v1beta1", "CronJob", "batch/v1"),
+    ("rbac.k8s.io/v1", "Role", "rbac.authorization.k8s.io/v1"),
     ("apps/v1", "Deployment", None),
     ("autoscaling/v1", "HorizontalPodAutoscaler", None),
     ("serving.knative.dev/v1", "Service", None),

@@ -465,7 +465,19 @@ COMPARISONS = {
     "word-of-gotemplate": (go(f'# {{{{ eq .{XR}.spec.owner.mode "Fast" }}}}'), '"Fast"'),
     "word-comes-first": (go(f'# {{{{ eq "Fast" .{XR}.spec.owner.mode }}}}'), '"Fast"'),
     "word-of-a-pipe": (go(f'# {{{{ .{XR}.spec.owner.mode | eq "Fast" }}}}'), '"Fast"'),
+    "another-word": (script('return {"a": get_xr(req, "spec.owner.mode") == "other"}'), '"other"'),
+    "another-word-of-jinja": (jinja('# {{ spec.owner.mode != "other" }}'), '"other"'),
+    "another-word-of-go": (
+        go(f'# {{{{ if eq .{XR}.spec.owner.mode "other" }}}}{{{{ end }}}}'),
+        '"other"',
+    ),
     "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
+    "condition-beside-the-constant": (
+        script(
+            'if True: return {"a": get_condition(req, "Ready")["status"] == True, "b": (1, True)}'
+        ),
+        "True",
+    ),
     "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
     "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
     "condition-of-go": (go('# {{ eq (getResourceCondition "A" .x).Status "true" }}'), '"true"'),
@@ -491,9 +503,22 @@ EQUAL_TYPES = [
     go(f'# {{{{ eq .{XR}.spec.owner.mode .{XR}.spec.free.mode "fast" }}}}'),
     jinja('# {{ spec.free.size == "3" }}'),
     jinja("# {{ spec.owner == none }}"),
+    script('return {"a": req["context"] == "x"}'),
+    go('# {{ eq . "x" }}'),
     # The default of a field that is absent.
     script('return {"a": get_xr(req, "spec.size", "") == ""}'),
-    script('return {"a": get_xr(req, "spec.owner.mode") == "other"}'),
+    script('return {"a": get_xr(req, "spec.owner.mode", "other") == "other"}'),
+    script(
+        GET, 'mode = xr["spec"]["owner"].get("mode") or "other"', 'return {"a": mode == "other"}'
+    ),
+    script(GET, 'return {"a": xr["spec"]["owner"].get("team", False) == False}'),
+    jinja('{% set size = spec.size | default("auto") %}# {{ size == "auto" }}'),
+    go(f'# {{{{ .{XR}.spec.size | default "auto" | eq "auto" }}}}'),
+    go(f'{{{{ $o := .{XR}.spec.owner | default (dict "mode" "x") }}}}# {{{{ eq $o.mode "x" }}}}'),
+    go(f'{{{{ $o := .{XR}.spec.owner }}}}# {{{{ set $o "mode" "x" }}}}{{{{ eq $o.mode "x" }}}}'),
+    jinja('{% set owner = spec.owner | default({"mode": "x"}) %}# {{ owner.mode == "x" }}'),
+    # An enum that has a number as well.
+    script('return {"a": get_xr(req, "spec.owner.limit") == 1}'),
     script('return {"a": get_xr(req, "spec.owner.level") == 2}'),
     script('return {"a": get_condition(None, "Ready")["status"] == "Unknown"}'),
     jinja('# {{ get_condition(xr, "Ready").reason == "true" }}'),

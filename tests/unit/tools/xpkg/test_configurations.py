@@ -86,6 +86,16 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
     assert image_loader.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
 
 
+def test_examples_below_the_metadata_are_no_content(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Either path may be relative."""
+    (project / "examples").mkdir()
+    (project / "examples" / "more.yaml").write_text(COMPOSITION)
+    monkeypatch.chdir(project)
+    assert build(project, Path("examples")).package.files
+
+
 MISTAKES = {
     "same-name": ({"more.yaml": COMPOSITION}, 'Composition "apps".*several of this name'),
     "kind": (
