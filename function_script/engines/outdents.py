@@ -10,13 +10,18 @@ from function_script.documents.rendered_lines import KEY, required_indentation
 
 def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    prefix = ""
+    prefix = above = ""
     for number in range(index - 1, -1, -1):
-        _, line_break, tail = parts[number].rpartition("\n")
+        head, line_break, tail = parts[number].rpartition("\n")
         prefix = tail + prefix
         if line_break:
+            above = head.rpartition("\n")[2]
             break
-    width = required_indentation(prefix) if prefix else 0
+    width = required_indentation(prefix, above)
+    first = f"{prefix}{value}"
+    if first[:width].lstrip(" ") and not prefix.lstrip(" "):
+        # Below a key, the first line has too few blanks, too.
+        return not first.startswith("- ", width - 1)
     if value[0] == "\n":
         # The lines are below a key. Items of a list may begin in its column.
         if not KEY.fullmatch(prefix):

@@ -121,15 +121,20 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     if rest[0] in OPENING:
         return _bracket(site)
     mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
-    mark_hint = _MARKS.get(mark)
+    return site.violation(_mark_hint(site, mark, rest), text=mark)
+
+
+def _mark_hint(site: Site, mark: str, rest: str) -> str | None:
+    """Return the hint for a mark that is no part of the language; ``rest`` begins with it."""
     inside = rest.partition("}")[0]
     if mark == "?" and ":" in inside:
-        mark_hint = "write `a if condition else b`"
-    elif mark == "$" and ":=" in inside and not site.index:
-        mark_hint = _SET
-    elif (word := re.match(r"#([a-z]+)", rest)) and not site.index:
-        mark_hint = tag_hint(word[1])
-    return site.violation(mark_hint, text=mark)
+        return "write `a if condition else b`"
+    if mark == "$" and ":=" in inside and not site.index:
+        return _SET
+    if (word := re.match(r"#([a-z]+)", rest)) and not site.index:
+        return tag_hint(word[1])
+    name = re.match(r"\$\.([A-Z]\w+)", rest)
+    return (habits.find("jinja", name[1], "name") if name else None) or _MARKS.get(mark)
 
 
 def _open_text(site: Site) -> Violation:
@@ -168,9 +173,11 @@ def of_parser(tokens: TokenList, index: int) -> Violation | None:
     begin, end = tokens.tag(min(index, len(tokens.tokens) - 1))
     tag = tokens.tokens[begin + 1 : end + 1]
     at = index - begin - 1
+    site = Site(text=tokens.text, tokens=tag, index=at, begin=tokens.tokens[begin])
+    if end == len(tokens.tokens) and tokens.error is None:
+        return _open_tag(site)
     if not 0 <= at < len(tag):
         return None
-    site = Site(text=tokens.text, tokens=tag, index=at, begin=tokens.tokens[begin])
     return next((violation for rule in _RULES if (violation := rule(site))), None)
 
 
@@ -229,7 +236,9 @@ def _statement_words(site: Site) -> Violation | None:
     if before == "else" and text == "if":
         return site.violation("write elif")
     if site.first == "for" and site.index == _THIRD and text != "in":
-        return site.violation("write `for item in list`")
+        is_pair = text.isidentifier() and site.text_at(1) == "in"
+        names = f"{before}, {text} in ..." if is_pair else "item in list"
+        return site.violation(f"write `for {names}`")
     if site.first == "for" and site.text_at(1 - site.index) == "(":
         hint = "write `for item in list`, without parentheses"
         return site.violation(hint, token=site.tokens[1])

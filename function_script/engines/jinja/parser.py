@@ -174,9 +174,11 @@ def _unknown_tag(
     # The sign behind `name`, `name:` or `name.attribute`.
     sign = site.text_at({":": 2, ".": 3}.get(site.text_at(1), 1))
     if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
-        # `do names.append(name)`
-        method = site.text_at(3) if tag == "do" and site.text_at(2) == "." else ""
-        hint, open_tag = habits.find("jinja", method, "list") or foreign, None
+        # `do names.append(name)`, of which only some methods are of one type.
+        method = _find_method(site) if tag == "do" else ""
+        ways = {habits.find("jinja", method, "list"), habits.find("jinja", method, "object")}
+        certain = next(iter(ways - {None})) if len(ways - {None}) == 1 else None
+        hint, open_tag = certain or foreign, None
     elif sign == "=":
         hint, open_tag = "write {% set name = value %}", None
     elif is_part and (begin := hints.foreign_beginning(tag, site.text[:offset], open_tag)):
@@ -196,6 +198,14 @@ def _unknown_tag(
     return policy.Violation(
         offset=offset, message=message, hint=hint, open_tag=open_tag, width=width
     )
+
+
+def _find_method(site: unexpected.Site) -> str:
+    """Return the name behind the last dot of `` names.own.append(…)``; "" for another call."""
+    at = 1
+    while site.text_at(at + 1) == ".":
+        at += 2
+    return site.text_at(at) if at > 1 and site.text_at(at + 1) == "(" else ""
 
 
 def _closing_tags(tags: Sequence[str]) -> str:

@@ -73,7 +73,7 @@ def describe(
         hint = _loop_hint(base, start, roots, template)
     is_open = hint is None and isinstance(base, (type(None), Mapping, list, tuple, range))
     if is_open:
-        hint = _describe_holder(base, start)
+        hint = _describe_holder(base, start, statement)
     resource = match["word"] or match["text"] if (match := _OBSERVED.match(whole)) else ""
     return MissingPath(message, hint, str(keys[0]), is_open, resource)
 
@@ -105,10 +105,13 @@ def _correction_of_list(key: object) -> str | None:
     return habits.find("jinja", key, "list") or advice
 
 
-def _describe_holder(holder: object, path: str) -> str | None:
+def _describe_holder(holder: object, path: str, statement: str) -> str | None:
     """Return what the value at a path has instead of a key."""
     if isinstance(holder, (list, tuple, range)):
-        return f"the list has {len(holder)} item{'s' * (len(holder) != 1)}"
+        counted = "; loop.index counts from 1, and loop.index0 from 0" * (
+            "[loop.index]" in statement
+        )
+        return f"the list has {len(holder)} item{'s' * (len(holder) != 1)}{counted}"
     if not isinstance(holder, Mapping):
         return None
     if not holder and path == missing_values.OBSERVED:

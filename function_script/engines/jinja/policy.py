@@ -4,14 +4,18 @@ All violations are facts at once. References between templates are checked when 
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from jinja2 import nodes
 
-from function_script.engines import habits
-from function_script.engines.jinja.calls import Call, LibraryFunction, signature_of
+from function_script.engines.jinja.calls import (
+    Call,
+    LibraryFunction,
+    explain_missing,
+    signature_of,
+)
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import MAX_INTEGER
@@ -25,10 +29,10 @@ MAX_DEPTH = 80
 MAX_MODULE_DEPTH = 20
 # CPython compiles at most 20 nested blocks, and a template needs some for itself.
 MAX_LOOPS = 10
-# The callables of a node: what they are, and what names of other languages are there.
-_CALLABLES: Final[Mapping[type, tuple[str, Mapping[str, Call], Sequence[habits.Kind]]]] = {
-    nodes.Filter: ("filter", FILTERS, ("filter", "name")),
-    nodes.Test: ("test", TESTS, ("test",)),
+# The callables of a node, and what they are.
+_CALLABLES: Final[Mapping[type, tuple[Literal["filter", "test"], Mapping[str, Call]]]] = {
+    nodes.Filter: ("filter", FILTERS),
+    nodes.Test: ("test", TESTS),
 }
 
 
@@ -164,13 +168,11 @@ def _refuse_tag(node: nodes.Node, facts: TemplateFacts) -> None:
 
 
 def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
-    kind, callables, habit_kinds = _CALLABLES[type(node)]
+    kind, callables = _CALLABLES[type(node)]
     if node.name not in callables:
-        habit = habits.find("jinja", node.name, *habit_kinds)
+        message, hint = explain_missing(node.name, kind, callables)
         own = f"it is a function: write {node.name}(...)" if node.name in FUNCTIONS else None
-        hint = own or habit or suggest(node.name, tuple(callables))
-        message = f'there is no {kind} "{node.name}"'
-        facts.refuse(node, message, name=node.name, hint=hint)
+        facts.refuse(node, message, name=node.name, hint=own or hint)
         return
     # Jinja calls them pairs, but the parser makes keywords only.
     keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
