@@ -41,7 +41,7 @@ ATTACKS = [
         ("printed-by-join", "cannot be written", "{{ [s.upper] | join }}"),
         ("call-a-number", "cannot be called", "{{ (1)() }}"),
         ("namespace-of-a-number", "not a list", "{{ namespace(1) }}"),
-        ("autoescape", UNAVAILABLE, "{% autoescape true %}{% endautoescape %}"),
+        ("autoescape", "there is no tag", "{% autoescape true %}{% endautoescape %}"),
         ("import-python", "no module", '{% import "os" as os %}'),
         ("include-file", "no module", '{% include "/etc/passwd" %}'),
         ("include-computed", "text in quotes", "{% include s %}"),

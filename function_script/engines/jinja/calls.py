@@ -65,7 +65,8 @@ def explain_missing(
     """Return the message and the hint for the name of a filter or a test that is not there."""
     # Ansible's names begin with those of a collection.
     last = name.rpartition(".")[2]
-    habit = habits.find("jinja", last, *(kind, "name")[: 1 + (kind == "filter")])
+    kinds: tuple[habits.Kind, ...] = ("filter", "name") if kind == "filter" else ("test",)
+    habit = habits.find("jinja", last, *kinds)
     if last != name and name.partition(".")[0] in table:
         habit = "put what is before it into parentheses: (value | filter)"
     elif last != name and last in table:

@@ -19,13 +19,12 @@ from function_script.engines.jinja import (
 from function_script.engines.jinja.calls import Call, explain_missing
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import FUNCTIONS, NAMES
+from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.parser import parse, parse_program
 from function_script.engines.lint import CONDITION_CALL, QUOTED
 from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.problems import suggest
 from function_script.texts.source import Source
 
 # The names that Jinja sets for the bodies of some tags.
@@ -104,9 +103,7 @@ class JinjaLint(TemplateLint):
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
                 name = variable.name
-                others = {*values} if f"{name}(" in line else values - {*FUNCTIONS}
-                others -= {*hints.find_targets(line)}
-                hint = hints.unset_hint(name, line, text) or suggest(name, tuple(others))
+                hint = hints.unset_hint(name, line, text, values)
                 message = f'"{name}" has no value, for nothing sets it'
                 problems[_problem(source, variable.lineno, name, message, hint)] = None
         # A module has the names of the place that includes it.

@@ -48,9 +48,6 @@ class Method:
         self.name = name
 
 
-_DATA = (str, int, float, list, tuple, range, Mapping, Undefined)
-
-
 def get_attribute(value: object, name: str, undefined: type[Undefined]) -> object:
     """Look up ``value.name``; the caller has handled a dict that has the key."""
     if isinstance(value, Undefined):
@@ -90,11 +87,9 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
         if -len(value) <= index < len(value):
             return value[index]
         return make_undefined(undefined, value, index)
-    if isinstance(value, Mapping):
-        return value[index] if index in value else make_undefined(undefined, value, index)
-    if value is None or isinstance(value, _DATA):
-        return make_undefined(undefined, value, index)
-    raise exceptions.unsuitable("{} has no items", value)
+    if isinstance(value, Mapping) and index in value:
+        return value[index]
+    return make_undefined(undefined, value, index)
 
 
 def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:

@@ -49,6 +49,10 @@ class _Parser(JinjaParser):
         self.open_tags.pop()
         return parsed
 
+    def parse_autoescape(self) -> nodes.Scope:
+        """Refuse a tag of Jinja's that means nothing here."""
+        self.fail_unknown_tag("autoescape", self.stream.current.lineno)
+
 
 def parse(environment: Environment, text: str) -> nodes.Template:
     """Return the syntax tree of a template; raises UnparsableError."""

@@ -44,7 +44,6 @@ _ALLOWED = (
     *(nodes.Filter, nodes.Test, nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice),
     *(nodes.Concat, nodes.Compare, nodes.Operand, nodes.BinExpr, nodes.UnaryExpr),
 )
-_AUTOESCAPE: Final = (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +136,7 @@ def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
 
 def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
     if not isinstance(node, _ALLOWED):
-        _refuse_tag(node, facts)
+        facts.refuse(node, f'"{type(node).__name__.lower()}" is not available')
         return
     match node:
         case nodes.Name():
@@ -158,13 +157,6 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
             facts.defined.add(node.name)
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
             _visit_reference(node, facts)
-
-
-def _refuse_tag(node: nodes.Node, facts: TemplateFacts) -> None:
-    if isinstance(node, _AUTOESCAPE):
-        facts.refuse(node, '"autoescape" is not available', hint="nothing is escaped: take it out")
-    elif not (isinstance(node, nodes.Scope) and isinstance(node.body[0], _AUTOESCAPE)):
-        facts.refuse(node, f'"{type(node).__name__.lower()}" is not available')
 
 
 def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:

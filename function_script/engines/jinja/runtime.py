@@ -228,8 +228,6 @@ def contains(budget: Budget, item: object, container: object) -> bool:
     if isinstance(container, str) and isinstance(item, str):
         budget.spend(len(container) // CHARACTERS_PER_STEP)
         return item in container
-    if isinstance(container, range):
-        return item in container if isinstance(item, int) else False
     if is_list(container):
         items = list(container)
         if isinstance(item, (Mapping, list, tuple)):
