@@ -385,10 +385,10 @@ class Rendering:
 
     def _literal_above(self, offset: int) -> str:
         """Return the line above a value, if the template also has this text right above it."""
-        index = self._index_at(offset)
-        texts = self._text[:offset], self._pieces[index].source[: self._pieces[index].start]
+        piece = self.find_piece(offset)
+        texts = self._text[:offset], piece.source[: max(piece.start, 0)] if piece else ""
         above, literal = (text.rpartition("\n")[0].rpartition("\n")[2] for text in texts)
-        return above if index >= 0 and above == literal else ""
+        return above if above == literal else ""
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if there is none."""

@@ -20,8 +20,10 @@ def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     width = required_indentation(prefix, above)
     first = f"{prefix}{value}"
     if first[:width].lstrip(" ") and not prefix.lstrip(" "):
-        # Below a key, the first line has too few blanks, too.
-        return not first.startswith("- ", width - 1)
+        # The first line itself is not deeper than the key above it, as items of a list need not be.
+        if not first.startswith("- ", width - 1):
+            return True
+        width -= 1
     if value[0] == "\n":
         # The lines are below a key. Items of a list may begin in its column.
         if not KEY.fullmatch(prefix):

@@ -33,7 +33,7 @@ ATTACKS = [
         ("method-internals", UNAVAILABLE, "{{ s.upper.owner }}"),
         ("function-internals", UNAVAILABLE, "{{ dict.call }}"),
         ("function-of-go", "is a function", "{{ range.call }}"),
-        ("namespace-internals", UNAVAILABLE, "{{ namespace()._Namespace__attrs }}"),
+        ("namespace-internals", "is undefined", "{{ namespace()._Namespace__attrs }}"),
         ("namespace-class", "begin with _", "{% set n = namespace() %}{% set n.__class__ = 1 %}"),
         ("namespace-class-by-argument", "begin with _", '{{ namespace(**{"__class__": 1}) }}'),
         ("self", UNAVAILABLE, "{{ self._TemplateReference__context }}"),

@@ -171,11 +171,10 @@ def of_parser(tokens: TokenList, index: int) -> Violation | None:
     tag = tokens.tokens[begin + 1 : end + 1]
     at = index - begin - 1
     site = Site(text=tokens.text, tokens=tag, index=at, begin=tokens.tokens[begin])
-    if end == len(tokens.tokens) and tokens.error is None:
-        return _open_tag(site)
-    if not 0 <= at < len(tag):
-        return None
-    return next((violation for rule in _RULES if (violation := rule(site))), None)
+    rules = _RULES if 0 <= at < len(tag) else ()
+    if violation := next((violation for rule in rules if (violation := rule(site))), None):
+        return violation
+    return _open_tag(site) if end == len(tokens.tokens) and tokens.error is None else None
 
 
 @_RULES.add

@@ -200,6 +200,12 @@ SILENT = [
     ("go", "  k:\n    {{- toYaml .params.map | nindent 2 }}", "8:9", "(write nindent 4, which"),
     ("go", "  - k:\n    {{- toYaml .params.map | nindent 4 }}", "8:9", "(write nindent 6, which"),
     ("jinja", "  k: {{ params.map | to_yaml | nindent(2) }}", "7:9", "(write nindent(4), which"),
+    (
+        "jinja",
+        "- k:\n  {{ params.list | to_yaml }}",
+        "8:6",
+        "{{ params.list | to_yaml | indent(2) }}",
+    ),
     ("jinja", "{{ params.map | to_yaml }}", "7:4", "{{- params.map | to_yaml | nindent(2) }}"),
     (
         "jinja",

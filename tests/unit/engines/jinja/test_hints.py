@@ -90,6 +90,7 @@ CASES = (
     ("{{ $.Values.a }}", 4, 'unexpected "$"', "no Helm values"),
     ("{{ $.a }}", 4, 'unexpected "$"', "no $"),
     ("{% for k v in a %}{% endfor %}", 10, 'unexpected "v"', "write `for k, v in ...`"),
+    ("a: {{ {{ b }}\nc: d", 7, 'unexpected "{{"', "without braces"),
     ("a: {{ b", 4, "the tag that begins here does not end", "close it with }}"),
     ("{% set x = 5\na: b\n", 1, "the tag that begins here does not end", "close it with %}"),
     (
