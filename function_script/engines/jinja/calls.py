@@ -8,7 +8,7 @@ import inspect
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Literal, Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 from jinja2 import Undefined
 
@@ -59,19 +59,16 @@ def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
 
 
-def explain_missing(
-    name: str, kind: Literal["filter", "test"], table: Mapping[str, object]
-) -> tuple[str, str | None]:
+def explain_missing(name: str, kind: str, table: Mapping[str, object]) -> tuple[str, str | None]:
     """Return the message and the hint for the name of a filter or a test that is not there."""
     # Ansible's names begin with those of a collection.
-    last = name.rpartition(".")[2]
-    kinds: tuple[habits.Kind, ...] = ("filter", "name") if kind == "filter" else ("test",)
-    habit = habits.find("jinja", last, *kinds)
-    if last != name and name.partition(".")[0] in table:
-        habit = "put what is before it into parentheses: (value | filter)"
-    elif last != name and last in table:
-        habit = f"write {last}"
-    return f'there is no {kind} "{name}"', habit or suggest(name, tuple(table))
+    before, _, last = name.rpartition(".")
+    if before in table:
+        hint: str | None = "put what is before it into parentheses: (value | filter)"
+    else:
+        kinds: tuple[habits.Kind, ...] = ("filter", "name") if kind == "filter" else ("test",)
+        hint = habits.find("jinja", last, *kinds) or suggest(last, tuple(table))
+    return f'there is no {kind} "{name}"', hint
 
 
 class LibraryFunction:

@@ -9,7 +9,7 @@ where the library has the same name, the reference lists the differences.
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined
 
@@ -440,10 +440,7 @@ def _test_of(run: Run, check: tuple[object, ...]) -> Check:
 
 
 def _find_callable(
-    table: Mapping[str, object],
-    name: object,
-    kind: Literal["filter", "test"],
-    hint: str | None = None,
+    table: Mapping[str, object], name: object, kind: str, hint: str | None = None
 ) -> Call:
     if isinstance(name, str) and name in table:
         return cast("Call", table[name])

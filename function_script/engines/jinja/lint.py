@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 from jinja2 import nodes
 
@@ -32,7 +32,7 @@ _OF_BODIES: Final = frozenset({"loop", "caller", "kwargs", "varargs", "super"})
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
 # Filters that call another filter or a test: the place of its name among their arguments.
-_CALLERS: Final[dict[str, tuple[int, Literal["filter", "test"], Mapping[str, Call]]]] = {
+_CALLERS: Final[dict[str, tuple[int, str, Mapping[str, Call]]]] = {
     "map": (0, "filter", FILTERS),
     **dict.fromkeys(("select", "reject"), (0, "test", TESTS)),
     **dict.fromkeys(("selectattr", "rejectattr"), (1, "test", TESTS)),

@@ -53,13 +53,9 @@ def get_attribute(value: object, name: str, undefined: type[Undefined]) -> objec
     if isinstance(value, Undefined):
         return make_undefined(undefined, value, name)
     if isinstance(value, Mapping):
-        if name in value:
-            return value[name]
-        return (
-            Method(value, name)
-            if name in MAPPING_METHODS
-            else make_undefined(undefined, value, name)
-        )
+        if name in MAPPING_METHODS and name not in value:
+            return Method(value, name)
+        return _find_field(value, name, undefined)
     find = _FINDERS.get(type(value))
     if find is not None:
         return find(value, name, undefined)

@@ -4,6 +4,7 @@ The ``lineno`` of a node is an offset: see `tokens`. A message states the proble
 the remedy. An unclosed tag is reported with the line that opens it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -179,10 +180,11 @@ def _unknown_tag(
     sign = site.text_at({":": 2, ".": 3}.get(site.text_at(1), 1))
     if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
         # `do names.append(name)`, of which only some methods are of one type.
-        method = _find_method(site) if tag == "do" else ""
+        match = re.match(r"do\s+[\w.]+\.(\w+)\(", site.text[offset:])
+        method = match[1] if match else ""
         ways = {habits.find("jinja", method, "list"), habits.find("jinja", method, "object")}
-        certain = next(iter(ways - {None})) if len(ways - {None}) == 1 else None
-        hint, open_tag = certain or foreign, None
+        ways.discard(None)
+        hint, open_tag = ways.pop() if len(ways) == 1 else foreign, None
     elif sign == "=":
         hint, open_tag = "write {% set name = value %}", None
     elif is_part and (begin := hints.foreign_beginning(tag, site.text[:offset], open_tag)):
@@ -202,14 +204,6 @@ def _unknown_tag(
     return policy.Violation(
         offset=offset, message=message, hint=hint, open_tag=open_tag, width=width
     )
-
-
-def _find_method(site: unexpected.Site) -> str:
-    """Return the name behind the last dot of `` names.own.append(…)``; "" for another call."""
-    at = 1
-    while site.text_at(at + 1) == ".":
-        at += 2
-    return site.text_at(at) if at > 1 and site.text_at(at + 1) == "(" else ""
 
 
 def _closing_tags(tags: Sequence[str]) -> str:

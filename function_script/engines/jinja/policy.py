@@ -6,16 +6,11 @@ All violations are facts at once. References between templates are checked when 
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from jinja2 import nodes
 
-from function_script.engines.jinja.calls import (
-    Call,
-    LibraryFunction,
-    explain_missing,
-    signature_of,
-)
+from function_script.engines.jinja.calls import LibraryFunction, explain_missing, signature_of
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import MAX_INTEGER
@@ -29,13 +24,6 @@ MAX_DEPTH = 80
 MAX_MODULE_DEPTH = 20
 # CPython compiles at most 20 nested blocks, and a template needs some for itself.
 MAX_LOOPS = 10
-# The callables of a node, and what they are.
-_CALLABLES: Final[Mapping[type, tuple[Literal["filter", "test"], Mapping[str, Call]]]] = {
-    nodes.Filter: ("filter", FILTERS),
-    nodes.Test: ("test", TESTS),
-}
-
-
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.CondExpr),
     *(nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.With, nodes.Block, nodes.Assign),
@@ -160,7 +148,7 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
 
 
 def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
-    kind, callables = _CALLABLES[type(node)]
+    kind, callables = ("filter", FILTERS) if isinstance(node, nodes.Filter) else ("test", TESTS)
     if node.name not in callables:
         message, hint = explain_missing(node.name, kind, callables)
         own = f"it is a function: write {node.name}(...)" if node.name in FUNCTIONS else None

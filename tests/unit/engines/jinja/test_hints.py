@@ -76,7 +76,12 @@ CASES = (
     ("{% if a is not null %}{% endif %}", 16, 'there is no test "null"', "is `none`"),
     ("{% if a is not empty %}{% endif %}", 16, 'there is no test "empty"', "`if value`"),
     ("{{ a | to_uuid }}", 8, 'there is no filter "to_uuid"', ""),
-    ("{{ a | x.y.b64encode }}", 8, 'there is no filter "x.y.b64encode"', "write b64encode"),
+    (
+        "{{ a | x.y.b64encode }}",
+        8,
+        'there is no filter "x.y.b64encode"',
+        'did you mean "b64encode"?',
+    ),
     (
         "{{ a | x.y.json_query('b') }}",
         8,
