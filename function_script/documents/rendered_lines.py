@@ -18,10 +18,8 @@ from function_script.documents.errors import BLOCK, NAME_LINE, YamlError, lacks_
 from function_script.documents.kubernetes_yaml import parse, start_of
 from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.source import Piece, Span
+from function_script.texts.source import JINJA_FILTER, Piece, Span
 
-JINJA_FILTER: Final = "{}({})"
-"""The form of a filter with an argument in Jinja; Go has none around it."""
 _OUTDENTED: Final = (
     "not all lines of this value have the indentation of their place: "
     "they became fields of an object around it"
@@ -39,9 +37,6 @@ KEY: Final = re.compile(
 _INDENT: Final = re.compile(
     r"(?<!\s)\s*\|\s*n?indent\b[\s(]*(?P<filter>\d*)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
 )
-# Texts and brackets without others inside, and operators outside of them.
-_ENCLOSED: Final = re.compile(r"\"[^\"]*\"|'[^']*'|\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
-_OPERATOR: Final = re.compile(r"[-~+*/%<>=,]|\b(?:if|or|and|not|in|is)\b")
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
 _YAML: Final = re.compile(r"\bto_?yaml\b", re.IGNORECASE)
 _JSON: Final = re.compile(r"""\{"|\[["\[{\d]""")
@@ -201,12 +196,9 @@ class Rendering:
                 if budget < 0:
                     return
                 read, entries = (begin, stop), _find_entries(self._text[begin:stop])
-            prefix = self._prefix(start)
-            width = required_indentation(prefix, self._literal_above(start))
-            # Behind a key or a dash, the first line begins with that.
-            skipped = int(bool(prefix.strip()))
-            lines = f"{prefix}{self._text[start:end]}".split("\n")[skipped:]
-            rows = enumerate(lines, self._text.count("\n", begin, start) + skipped)
+            width = required_indentation(self._prefix(start))
+            first = self._text.count("\n", begin, start)
+            rows = enumerate(self._text[start:end].split("\n")[1:], first + 1)
             columns = {number: len(line) - len(line.lstrip(" ")) for number, line in rows}
             if end > stop or not any(
                 column < width and (number, column) in entries for number, column in columns.items()
@@ -342,7 +334,7 @@ class Rendering:
         form = piece.filter_form.format(name, width)
         # nindent begins a line: blanks before it would be one more.
         mark = "-" * (name == "nindent" and not prefix.strip())
-        text = _to_operand(piece, _INDENT.sub("", expression))
+        text = piece.to_operand(_INDENT.sub("", expression))
         hint = f"the value has several lines: write {{{{{mark} {text} | {form} }}}}"
         text = body[width:] if name == "indent" else f"\n{body}"
         yield _Correction([Edit(at, end, text)], piece.span, hint)
@@ -370,7 +362,7 @@ class Rendering:
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
             # A line of its own, or what is left of another mistake.
             return
-        filtered = expression if has_quotes else f"{_to_operand(piece, expression)} | quote"
+        filtered = expression if has_quotes else f"{piece.to_operand(expression)} | quote"
         text = f"{{{{ {filtered} }}}}"
         hint = f"write {text}{', without quotes around it' * bool(quote)}"
         lines = piece.text.rstrip("\n").split("\n")
@@ -381,14 +373,9 @@ class Rendering:
 
     def _width_of_key_above(self, offset: int) -> int:
         """Return the indentation of the key or the block above an offset; -1 for other lines."""
-        return _width_of_key(self._text[:offset].rstrip().rpartition("\n")[2])
-
-    def _literal_above(self, offset: int) -> str:
-        """Return the line above a value, if the template also has this text right above it."""
-        piece = self.find_piece(offset)
-        texts = self._text[:offset], piece.source[: max(piece.start, 0)] if piece else ""
-        above, literal = (text.rpartition("\n")[0].rpartition("\n")[2] for text in texts)
-        return above if above == literal else ""
+        above = self._text[:offset].rstrip().rpartition("\n")[2]
+        is_key = (KEY.fullmatch(above) and above.endswith(":")) or BLOCK.match(above)
+        return len(above) - len(above.lstrip()) if is_key else -1
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if there is none."""
@@ -473,15 +460,6 @@ def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
     return [line[min(width, len(line) - len(line.lstrip(" "))) :] for line in value.split("\n")]
 
 
-def _to_operand(piece: Piece, expression: str) -> str:
-    """Return an expression as it stands before a filter, which in Jinja binds more than others."""
-    rest, simple = "", expression
-    while rest != simple:
-        rest, simple = simple, _ENCLOSED.sub("", simple)
-    has_operator = piece.filter_form == JINJA_FILTER and _OPERATOR.search(simple)
-    return f"({expression})" if has_operator else expression
-
-
 def _is_collection(lines: Sequence[str]) -> bool:
     """Report whether lines are a map or a list in YAML."""
     try:
@@ -501,19 +479,10 @@ def _find_entries(text: str) -> set[tuple[int, int]]:
     return entries
 
 
-def _width_of_key(line: str) -> int:
-    """Return the indentation of a line that is a key or begins a block; -1 for other lines."""
-    is_key = (KEY.fullmatch(line) and line.endswith(":")) or BLOCK.match(line)
-    return len(line) - len(line.lstrip()) if is_key else -1
-
-
-def required_indentation(prefix: str, above: str) -> int:
-    """Return the blanks that lines of a value need that is printed behind ``prefix``.
-
-    ``above`` is the line above it, which may be the key of the value.
-    """
+def required_indentation(prefix: str) -> int:
+    """Return the blanks that lines of a value need that is printed behind ``prefix``."""
     if not prefix.lstrip(" "):
-        return max(len(prefix), _width_of_key(above) + 1)
+        return len(prefix)
     lead = _LEAD.match(prefix)
     width = 0 if lead is None else lead.end()
     return width if width == len(prefix) else width + 1

@@ -10,20 +10,13 @@ from function_script.documents.rendered_lines import KEY, required_indentation
 
 def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    prefix = above = ""
+    prefix = ""
     for number in range(index - 1, -1, -1):
-        head, line_break, tail = parts[number].rpartition("\n")
+        _, line_break, tail = parts[number].rpartition("\n")
         prefix = tail + prefix
         if line_break:
-            above = head.rpartition("\n")[2]
             break
-    width = required_indentation(prefix, above)
-    first = f"{prefix}{value}"
-    if first[:width].lstrip(" ") and not prefix.lstrip(" "):
-        # The first line itself is not deeper than the key above it, as items of a list need not be.
-        if not first.startswith("- ", width - 1):
-            return True
-        width -= 1
+    width = required_indentation(prefix) if prefix else 0
     if value[0] == "\n":
         # The lines are below a key. Items of a list may begin in its column.
         if not KEY.fullmatch(prefix):

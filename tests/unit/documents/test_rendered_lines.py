@@ -4,7 +4,6 @@ import pytest
 from support import builders
 from support.timing import taking_less
 
-from function_script.documents.rendered_lines import Rendering
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
@@ -207,15 +206,6 @@ SILENT = [
         "8:6",
         "{{ params.list | to_yaml | indent(2) }}",
     ),
-    ("jinja", "{{ params.map | to_yaml }}", "7:4", "{{- params.map | to_yaml | nindent(2) }}"),
-    (
-        "jinja",
-        "  k:\n{{ params.map | to_yaml }}",
-        "8:4",
-        "{{- params.map | to_yaml | nindent(4) }}",
-    ),
-    ("go", "  k:\n{{ toYaml .params.map }}", "8:4", "{{- toYaml .params.map | nindent 4 }}"),
-    ("go", "  k: |\n{{ toYaml .params.map }}", "8:4", "{{- toYaml .params.map | nindent 4 }}"),
 ]
 
 
@@ -303,11 +293,6 @@ def test_lines_of_a_large_text_are_explained_in_linear_time(language: str, body:
     with taking_less(1.5):
         messages = [result.message for result in results(language, body)]
     assert not [message for message in messages if "CPU time" in message]
-
-
-def test_value_without_a_trace_has_a_warning_without_a_place() -> None:
-    (warning,) = Rendering("k: a\nb: c\n", tuple).find_outdents([(3, 9)])
-    assert (warning.span, warning.hint) == (None, None)
 
 
 def test_map_as_go_prints_it_is_not_indented() -> None:
