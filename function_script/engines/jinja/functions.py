@@ -30,7 +30,7 @@ from function_script.request.values import MAX_SAFE_INTEGER
 Result = TypeVar("Result")
 
 
-def numbers(_run: Run, *bounds: object) -> range:
+def numbers(run: Run, *bounds: object) -> range:
     """``range(stop)``, ``range(start, stop, step)``: whole numbers, the end excluded."""
     if not 1 <= len(bounds) <= len(("start", "stop", "step")):
         raise exceptions.RenderError("a range takes 1 to 3 numbers", name="range")
@@ -46,6 +46,7 @@ def numbers(_run: Run, *bounds: object) -> range:
     result = range(*integers)
     if len(result) > MAX_ITEMS:
         raise exceptions.BudgetError(f"a range of {len(result)} numbers, the limit is {MAX_ITEMS}")
+    run.budget.spend(1)
     return result
 
 
