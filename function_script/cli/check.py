@@ -197,5 +197,4 @@ def _watch(arguments: Sequence[str], flags: _Flags) -> None:
         lambda: _check(arguments, flags)[0],
         lambda: [*checker.list_files(arguments, project), *options_],
         terminal.echo_coloured,
-        is_quiet=flags["quiet"],
     )

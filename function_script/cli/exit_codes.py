@@ -5,7 +5,6 @@
 
 import errno
 import platform
-import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -97,18 +96,10 @@ def _has_directory() -> bool:
 
 def report_problem(error: FatalError, form: Form | None = None) -> int:
     """Print every diagnostic in its form, by default that of the command. Return the exit code."""
-    if (form or terminal.form()) != "text":
-        for problem in error.diagnostics:
-            terminal.echo_problem(problem, "error", form)
-        return PROBLEM
-    from function_script.tools import console  # noqa: PLC0415 - only failures need it
-
-    text = console.to_text(
-        error.diagnostics,
-        colourful=console.is_colourful(sys.stderr),
-        columns=console.columns_of(sys.stderr),
-    )
-    terminal.echo_coloured(text, err=True)
+    *others, last = error.diagnostics
+    for problem in others:
+        terminal.echo_problem(problem, "error", form)
+    terminal.echo_problem(last, "error", form, is_last=True)
     return PROBLEM
 
 

@@ -15,12 +15,6 @@ from function_script.cli import exit_codes, options, terminal
 # The official command expects this after a FATAL result, with a partial response on stdout.
 _FATAL: Final = 3
 
-_EPILOG: Final = """\b
-Example:
-  crossplane composition render xr.yaml composition.yaml functions.yaml \\
-    --crossplane-binary=$(which function-script)
-"""
-
 
 class _Flags(TypedDict):
     timeout: float
@@ -36,7 +30,6 @@ def internal() -> None:
 @internal.command(
     "render",
     cls=options.Command,
-    epilog=_EPILOG,
     params=[
         options.timeout("all steps together", default="2m"),
         options.program_root("none"),
@@ -45,12 +38,16 @@ def internal() -> None:
     ],
 )
 def render(**flags: Unpack[_Flags]) -> int:
-    """Answer a RenderRequest on stdin with a RenderResponse on stdout.
+    r"""Answer a RenderRequest on stdin with a RenderResponse on stdout.
 
     The official command calls it in place of a Crossplane binary. Functions are called at the
     addresses it gives; the address local stands for this function, which then needs no server.
 
     The exit code is 3 when a step returned a FATAL result; the response then holds what there was.
+
+    Examples:
+      crossplane composition render xr.yaml composition.yaml functions.yaml \
+        --crossplane-binary=$(which function-script)
     """
     from function_script.request.limits import Limits  # noqa: PLC0415 - slow to import
     from function_script.tools.render import engine, renderer  # noqa: PLC0415 - slow to import
@@ -58,7 +55,11 @@ def render(**flags: Unpack[_Flags]) -> int:
     root = flags["program_root"]
     response, failure = engine.respond(
         sys.stdin.buffer.read(),
-        renderer.Options(timeout_seconds=flags["timeout"], print=partial(terminal.echo, err=True)),
+        renderer.Options(
+            timeout_seconds=flags["timeout"],
+            timeout_flag=options.TIMEOUT,
+            print=partial(terminal.echo, err=True),
+        ),
         options.read_pool(flags, Limits().with_root(None if root is None else root.resolve())),
     )
     sys.stdout.buffer.write(response)

@@ -1,6 +1,5 @@
 """The command ``krm``: a KRM function, which kustomize and kpt call."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -30,7 +29,7 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
       kustomize build --enable-alpha-plugins --enable-exec .
       kpt fn eval --exec "function-script krm" --fn-config composition.yaml
     """
-    from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
+    from function_script.tools import local_pool, sources  # noqa: PLC0415 - slow to import
 
     source = sources.load_stdin()
     # Programs in files are beside it.
@@ -46,15 +45,10 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
         with rendering.servers:
             text, results = tool.run(source, paths, rendering, sandbox)
     terminal.echo_exact(text)
-    has_error = False
     # Errors and warnings go to stderr, for kustomize shows no results.
-    for result in results:
-        if result.severity != "info":
-            has_error = has_error or result.severity == "error"
-            if terminal.form() != "text":
-                terminal.echo_problem(result.problem, result.severity)
-                continue
-            is_colourful = console.is_colourful(sys.stderr)
-            text = console.to_frame(result.problem, result.severity, colourful=is_colourful)
-            terminal.echo_coloured(text, err=True)
+    problems = [result for result in results if result.severity != "info"]
+    for result in problems:
+        is_last = result is problems[-1]
+        terminal.echo_problem(result.problem, result.severity, is_last=is_last)
+    has_error = any(result.severity == "error" for result in problems)
     return exit_codes.PROBLEM if has_error else exit_codes.OK

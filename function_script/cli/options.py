@@ -63,7 +63,7 @@ Group = Literal[
 ]
 _GROUPS: Final = get_args(Group)
 
-_TIMEOUT: Final = "--timeout"
+TIMEOUT: Final = "--timeout"
 
 
 class _PathType(click.Path):
@@ -296,7 +296,7 @@ def _limit(limit: Limit, *, has_timeout: bool) -> click.Option:
 
     names = [name for name in (limit.flag, limit.other_flag) if name]
     return Flag(
-        [name for name in names if name != _TIMEOUT or not has_timeout],
+        [name for name in names if name != TIMEOUT or not has_timeout],
         group="Limits",
         type=parse,
         default=unit.format(getattr(Limits(), limit.field)),
@@ -375,7 +375,7 @@ def _ttl(text: str) -> float:
 def timeout(subject: str, default: str = "1m") -> click.Option:
     """Return the flag of a command's own time limit, which is that of ``subject``."""
     return Flag(
-        [_TIMEOUT],
+        [TIMEOUT],
         group="Limits",
         type=duration,
         default=default,
@@ -533,6 +533,7 @@ def read_rendering(
             read_packages(is_offline=flags["offline"], is_quiet=hides_packages), retries=retries
         ),
         timeout_seconds=flags.get("timeout", renderer.TIMEOUT_SECONDS),
+        timeout_flag=TIMEOUT if "timeout" in flags else "",
         is_quiet=is_quiet,
     )
 

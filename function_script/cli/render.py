@@ -35,7 +35,6 @@ class _Flags(render_options.Flags, ReportFlags, TypedDict):
     validate: bool
     crds: tuple[str, ...]
     fetch: bool
-    quiet: bool
     blame: bool
     explain: str | None
 
@@ -152,7 +151,7 @@ def render(**flags: Unpack[_Flags]) -> int:
                 _watch(flags, run_options, pool)
             if flags["validate"]:
                 report = _validate(flags, run_options, pool)
-                return print_report(report, flags, is_quiet=flags["quiet"])
+                return print_report(report, flags)
             terminal.echo_exact(_render(flags, run_options, pool))
     return exit_codes.OK
 
@@ -192,14 +191,12 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
         watch_output.watch(
             lambda: _validate(flags, run_options, pool),
             files,
-            lambda report: print_report(report, flags, is_quiet=flags["quiet"]),
-            is_quiet=flags["quiet"],
+            lambda report: print_report(report, flags),
         )
     watch_output.watch(
         lambda: command.render_composition(_paths(flags), run_options, pool).documents,
         files,
         lambda result: terminal.echo_exact(documents.to_yaml_stream(result)),
-        is_quiet=flags["quiet"],
         compare=output.diff,
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TextIO, TypedDict, Unpack
 
 import click
 
@@ -88,24 +90,25 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
         if not flags["quiet"]:
             terminal.echo(f"reading {name}", err=True)
 
-    dump.take(report)
-    _write(flags["file"], dump.to_text())
+    # Before the cluster is read, which may take minutes.
+    with _create(flags["file"]) as file:
+        dump.take(report)
+        file.write(dump.to_text())
     for name, reason in dump.unread.items():
         terminal.echo(f"cannot read {name}: {reason}", err=True)
     return exit_codes.PROBLEM if dump.unread else exit_codes.OK
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a new file that nobody else can read. Raises InputError."""
+@contextmanager
+def _create(path: Path) -> Iterator[TextIO]:
+    """Open a new file that nobody else can read; an error removes it. Raises InputError."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as error:
-        raise InputError.of(f'cannot write "{path}": it exists') from error
     except OSError as error:
         raise InputError.of(f'cannot write "{path}": {cause_of(error)}') from error
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+            yield file
     except BaseException:
         # Half a file would be a dump that lacks objects.
         path.unlink()

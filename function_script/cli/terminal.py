@@ -62,11 +62,21 @@ def form() -> Form:
     return "text" if context is None else context.params.get("diagnostics") or "text"
 
 
-def echo_problem(problem: Diagnostic, severity: str, form_: Form | None = None) -> None:
-    """Print a problem on stderr, by default in the form of the running command."""
-    chosen = form_ or form()
-    text = to_form(problem, severity, chosen)
-    echo(f"{text}\n" if chosen == "text" else text, err=True)
+def echo_problem(
+    problem: Diagnostic, severity: str, form_: Form | None = None, *, is_last: bool = False
+) -> None:
+    """Print a problem on stderr, by default in the form of the running command.
+
+    Behind a frame is an empty line, unless it ``is_last``.
+    """
+    if (chosen := form_ or form()) != "text":
+        echo(to_form(problem, severity, chosen), err=True)
+        return
+    from function_script.tools import console  # noqa: PLC0415 - only problems need it
+
+    columns, is_colourful = console.columns_of(sys.stderr), console.is_colourful(sys.stderr)
+    frame = console.to_frame(problem, severity, columns, colourful=is_colourful)
+    echo_coloured(frame if is_last else f"{frame}\n", err=True)
 
 
 def echo_text(text: str) -> None:

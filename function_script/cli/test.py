@@ -120,7 +120,12 @@ def _watch(paths: Sequence[Path], flags: _Flags) -> None:
         files.update(cache.paths)
         return "\n".join(lines)
 
-    watch_output.watch(run, lambda: sorted(files), terminal.echo_coloured, is_quiet=flags["quiet"])
+    watch_output.watch(
+        run,
+        lambda: sorted(files),
+        terminal.echo_coloured,
+        written=flags["output_file"],
+    )
 
 
 def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:

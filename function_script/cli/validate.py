@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ReportFlags(TypedDict):
-    """The values of the flags of `report_flags`."""
+    """The values of the flags of `report_flags`, and of those that both commands have."""
 
     output: Literal["text", "json", "yaml"]
     cache_dir: Path
@@ -26,6 +26,7 @@ class ReportFlags(TypedDict):
     error_on_missing_schemas: bool
     skip_success_results: bool
     diagnostics: Form
+    quiet: bool
 
 
 def report_flags(short: str = "") -> list[click.Parameter]:
@@ -60,12 +61,12 @@ def report_flags(short: str = "") -> list[click.Parameter]:
     ]
 
 
-def print_report(report: Report, flags: ReportFlags, *, is_quiet: bool) -> int:
+def print_report(report: Report, flags: ReportFlags) -> int:
     """Print the report, and its notes on stderr. Return the exit code."""
     from function_script.tools.validate import report as tool  # noqa: PLC0415 - slow to import
 
     options.check_forms(flags["output"], flags["diagnostics"])
-    for note in () if is_quiet else report.notes:
+    for note in () if flags["quiet"] else report.notes:
         terminal.echo_note(note)
     if flags["diagnostics"] != "text":
         terminal.echo_exact(tool.render_diagnostics(report, flags["diagnostics"]))
@@ -86,7 +87,6 @@ class _Flags(ReportFlags, TypedDict):
     resources: str
     allow_outside: tuple[Path, ...]
     fetch: bool
-    quiet: bool
 
 
 @options.command(
@@ -120,4 +120,4 @@ def validate(**flags: Unpack[_Flags]) -> int:
         crossplane_image=flags["crossplane_image"],
         allowed=flags["allow_outside"],
     )
-    return print_report(report, flags, is_quiet=flags["quiet"])
+    return print_report(report, flags)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
+import click
+
 from function_script.cli import exit_codes, terminal
 from function_script.texts.errors import FatalError
 
@@ -22,22 +24,25 @@ def watch(
     files: Callable[[], Iterable[Path]],
     show: Callable[[Result], object],
     *,
-    is_quiet: bool,
+    written: Path | None = None,
     compare: Callable[[Result, Result], str] | None = None,
 ) -> None:
     """Show the result of ``run``, and again when it is another one after a file changed.
 
-    Results go to stdout, everything else to stderr. ``compare`` returns the unified diff of two
-    results, which is shown in place of a later one. Only an interrupt ends it; see `watcher.watch`.
+    Results go to stdout, errors and, unless the command is quiet, notes to stderr. ``compare``
+    returns the unified diff of two results, which is shown in place of a later one. Only an
+    interrupt ends it; see `watcher.watch`, also for ``written``.
     """
     from function_script.tools import console, watcher  # noqa: PLC0415 - slow to import
+
+    is_quiet = click.get_current_context().params["quiet"]
 
     def note(text: str) -> None:
         if not is_quiet:
             terminal.echo(text, err=True)
 
     last: Result | None = None
-    for changed, outcome in watcher.watch(run, files):
+    for changed, outcome in watcher.watch(run, files, written):
         if isinstance(outcome, FatalError):
             if changed:
                 note(_describe(changed, is_different=True))

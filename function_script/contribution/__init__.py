@@ -34,8 +34,7 @@ from function_script.request.objects import Path
 from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
-from function_script.texts.problems import ProblemList
-from function_script.texts.source import Span
+from function_script.texts.problems import Problem, ProblemList
 
 __all__ = [
     "Composite",
@@ -134,22 +133,17 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
         deferred = tuple(from_response.read_deferred(each, problems) for each in result.withheld)
     if problems:
         raise DocumentError(
-            *(
-                problem.to_diagnostic(
-                    "main returned ", _returned_at(result, objects.read_path(problem.path))
-                )
-                for problem in islice(problems, _MAX_PROBLEMS)
-            )
+            *(_diagnose(problem, result) for problem in islice(problems, _MAX_PROBLEMS))
         )
     warnings = lint.value_warnings(result, leftovers)
     xr = objects.find_path(result.value, _XR)
     if isinstance(xr, dict) and lint.reads_xr(xr):
         warnings += lint.ignored_field_warnings(
-            xr, scope.xr, lambda below: _returned_at(result, (*_XR, *below))
+            xr, scope.xr, lambda below: result.locate((*_XR, *below))
         )
     warnings += lint.kind_warnings(
         contribution.composed,
-        lambda name, below: _returned_at(result, (*_RESOURCES, name, "resource", *below)),
+        lambda name, below: result.locate((*_RESOURCES, name, "resource", *below)),
     )
     if warnings:
         contribution = replace(contribution, results=contribution.results + warnings)
@@ -164,8 +158,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
         contribution,
         policy_spans={
             name: partial(
-                _returned_at,
-                result,
+                result.locate,
                 # The field of the policy that its errors are about.
                 (*_RESOURCES, name, "depends_on" if policy.depends_on else "moved_from"),
             )
@@ -175,5 +168,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     )
 
 
-def _returned_at(result: ScriptResult, path: Path) -> Span | None:
-    return result.span if result.locate is None else result.locate(path)
+def _diagnose(problem: Problem, result: ScriptResult) -> Diagnostic:
+    path = objects.read_path(problem.path)
+    diagnostic = problem.to_diagnostic("main returned ", result.locate(path))
+    return replace(diagnostic, hint=result.explain_null(path, diagnostic.hint))

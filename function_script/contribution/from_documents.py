@@ -238,6 +238,13 @@ def _reject_nameless(
     elif document.value.get("kind") == xr.get("kind"):
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
+    elif (
+        document.value.get("apiVersion") == xr.get("apiVersion")
+        and "status" in document.value
+        and "spec" not in document.value
+    ):
+        problem = f"has the XR's apiVersion but not its kind {xr.get('kind')}"
+        hint = "write that kind to set the XR's status"
     elif document.value.get("kind") == "List":
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
     elif _is_almost_meta(document.value, dialect):
@@ -260,10 +267,6 @@ def _reject_nameless(
             reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
             path, problem = reader.at(keys[near]), nameless
             hint, code = f"write {resource_name}", Code("nameless", keys[near])
-        elif document.value.get("apiVersion") == xr.get("apiVersion") and spelling.nearest(
-            str(document.value.get("kind")), (str(xr.get("kind")),)
-        ):
-            hint = f"did you mean the XR, of kind {xr.get('kind')}?"
     document.problems.add(path, problem, hint=hint, code=code)
 
 

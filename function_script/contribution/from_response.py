@@ -19,8 +19,8 @@ from function_script.contribution.sanitize import without_server_fields
 from function_script.request.cache import ByteLruCache
 from function_script.request.program import Withheld
 from function_script.request.quantities import parse_duration
-from function_script.request.reader import ObjectReader, child, text_hint
-from function_script.request.values import Object, Value
+from function_script.request.reader import ObjectReader, child
+from function_script.request.values import Object, Value, text_hint
 from function_script.step import conditions
 from function_script.texts.problems import ProblemList
 from function_script.wire import enums
@@ -194,7 +194,7 @@ def _decode_details(details: ObjectReader) -> dict[str, bytes]:
         value = _to_bytes(item)
         if value is None:
             message = 'must be text, or {"base64": "..."} with valid base64'
-            hint = None if isinstance(item, (dict, str)) else text_hint(item)
+            hint = None if isinstance(item, str) else text_hint(item)
             details.problems.add(details.at(key), message, hint=hint)
         else:
             data[key] = value

@@ -21,10 +21,7 @@ from function_script.texts.problems import ProblemList
 from function_script.texts.source import Span
 from function_script.wire import enums
 
-# The text that a Go template renders for a missing value.
-_NO_VALUE: Final = "<no value>"
 _MAX_SPANS: Final = 3
-_MAX_EXPRESSION: Final = 120
 _DOUBTFUL: Final = "Doubtful"
 _BAD_NAME: Final = "BadName"
 _IGNORED_FIELDS: Final = "IgnoredFields"
@@ -55,7 +52,7 @@ def text_warnings(
 ) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leftovers in a template's text, three of each at most."""
     rendering = Rendering(result.text, result.trace)
-    missing = islice(_find_missing_values(result.text), _MAX_SPANS)
+    missing = islice(dict.fromkeys(_find_missing_values(result, composed)), _MAX_SPANS)
     # Values whose later lines became part of another object.
     outdents = rendering.find_outdents(result.outdents) if result.outdents else ()
     problems = (
@@ -63,48 +60,24 @@ def text_warnings(
         *_find_leftovers(result, rendering),
         *result.doubts[:_MAX_SPANS],
     )
-    return warn(
-        (_missing_value(result, rendering, *place, composed) for place in missing), _MISSING_VALUE
-    ) + warn(problems)
+    return warn(missing, _MISSING_VALUE) + warn(problems)
 
 
-def _find_missing_values(text: str) -> Iterator[tuple[int, int]]:
-    """Yield each line with a missing value of Go, and the offset of the first one in it."""
-    # Most texts lack its first character, which is found in a fraction of the time.
-    if _NO_VALUE[0] not in text or _NO_VALUE not in text:
-        return
-    begin = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        column = line.partition("#")[0].find(_NO_VALUE)
-        if column >= 0:
-            yield number, begin + column
-        begin += len(line) + 1
-
-
-def _missing_value(
-    result: TemplateResult,
-    rendering: Rendering,
-    line: int,
-    offset: int,
-    composed: Mapping[str, DesiredResource],
-) -> Diagnostic:
-    """Name the template's expression and the composed resource, where they are certain."""
-    piece = rendering.find_piece(offset)
-    subject, span = "a value that", None
-    if piece is None or piece.expression is None:
-        span = result.locate(line)
-    else:
-        expression = " ".join(piece.expression.split())
-        if len(expression) > _MAX_EXPRESSION:
-            expression = f"{expression[:_MAX_EXPRESSION]}…"
-        subject, span = f"{expression}, which", piece.span
-    name = _find_resource(result.text, offset, composed)
-    place = "" if name is None else f', in resource "{name}"'
-    return Diagnostic(
-        message=f'"{_NO_VALUE}" was written for {subject} is missing{place}',
-        hint="check the path, give the value a default, or make a missing key an error",
-        span=span,
-    )
+def _find_missing_values(
+    result: TemplateResult, composed: Mapping[str, DesiredResource]
+) -> Iterator[Diagnostic]:
+    """Name the template's expression and the composed resource of each missing value."""
+    for value in result.missing:
+        # A comment is in no resource.
+        if "#" in result.text[: value.offset].rpartition("\n")[2]:
+            continue
+        name = _find_resource(result.text, value.offset, composed)
+        place = "" if name is None else f', in resource "{name}"'
+        yield Diagnostic(
+            message=f'"<no value>" was written: {value.missing}{place}',
+            hint=value.hint,
+            span=value.span,
+        )
 
 
 def _find_resource(text: str, offset: int, composed: Mapping[str, DesiredResource]) -> str | None:
@@ -144,7 +117,7 @@ def value_warnings(
         Diagnostic(
             message=f"main returned {format_path(path)}: {leftover.message}",
             hint=leftover.hint,
-            span=result.span if result.locate is None else result.locate(path),
+            span=result.locate(path),
         )
         for leftover, path in places[:_MAX_SPANS]
     ]

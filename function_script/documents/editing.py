@@ -148,9 +148,7 @@ class _Editor:
         for item, value in zip(node.value, before, strict=True):
             # The dash may stand on a line above its item.
             dashes = range(item.start_mark.line, -1, -1)
-            first = next((n for n in dashes if self._lines[n][column : column + 1] == "-"), None)
-            if first is None:
-                raise _NotEditableError
+            first = next(n for n in dashes if self._lines[n][column : column + 1] == "-")
             line = self._last_line(item)
             if _identity(value) not in later:
                 self._replace_lines(first, line, "")

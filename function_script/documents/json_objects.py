@@ -22,21 +22,23 @@ def parse_object(
 
     Returns None when the text is not JSON. Raises YamlError, with lines counted from ``start``,
     for JSON that is not accepted. With ``warnings``, a repeated key is added there, and its last
-    value counts; other JSON that is not accepted is None, since it may be YAML.
+    value counts; other JSON that is not accepted is read as YAML.
     """
     try:
-        decoded = _decode(_DECODER, text, start, depth)
-    except _RejectedError as error:
-        if warnings is None:
-            # Rare: parse it again with the reader that knows positions. Both reject the same.
-            kubernetes_yaml.parse(text[start:], nodes=nodes, depth=depth)
-            raise
-        if not isinstance(error, _RepeatedKeyError):
-            return None
-        decoded = _decode_repeated(text, start, nodes, depth, warnings)
-    if decoded is None:
+        value_and_end: tuple[Value, int] = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
         return None
-    value, end = decoded
+    except RecursionError:
+        message = f"nested more than {depth} levels deep"
+        raise TooLargeError(message, line=0, column=0, limit="depth") from None
+    except _RejectedError:
+        # Rare: parse it again with the reader that knows positions. Both reject the same keys.
+        _, end = _BOUNDS.raw_decode(text, start)
+        parsed = kubernetes_yaml.parse(text[start:end], nodes=nodes, depth=depth, warnings=warnings)
+        if parsed is None or warnings is None:
+            raise
+        return parsed, end
+    value, end = value_and_end
     # The expression matches whole pairs, too, so the values decide.
     if _SURROGATE.search(text, start, end) is not None and not is_encodable(value):
         raise YamlError("half of a surrogate pair in a string", line=0, column=0)
@@ -44,46 +46,8 @@ def parse_object(
     return kubernetes_yaml.ParsedDocument(value=value, line=0, nodes=count, depth=levels), end
 
 
-def _decode(
-    decoder: json.JSONDecoder, text: str, start: int, depth: int
-) -> tuple[Value, int] | None:
-    try:
-        value_and_end: tuple[Value, int] = decoder.raw_decode(text, start)
-    except json.JSONDecodeError:
-        return None
-    except RecursionError:
-        message = f"nested more than {depth} levels deep"
-        raise TooLargeError(message, line=0, column=0, limit="depth") from None
-    return value_and_end
-
-
-def _decode_repeated(
-    text: str, start: int, nodes: int, depth: int, warnings: list[YamlError]
-) -> tuple[Value, int] | None:
-    """Decode an object with repeated keys: the last value counts, and each is a warning."""
-    try:
-        decoded = _decode(_LENIENT_DECODER, text, start, depth)
-    except _RejectedError:
-        return None
-    if decoded is not None:
-        repeated: list[YamlError] = []
-        try:
-            kubernetes_yaml.parse(
-                text[start : decoded[1]], nodes=nodes, depth=depth, warnings=repeated
-            )
-        except YamlError:
-            # JSON that is not YAML: a warning without a position.
-            repeated = [_repeated_key().with_consequence(kubernetes_yaml.LAST_COUNTS)]
-        warnings += repeated
-    return decoded
-
-
 class _RejectedError(YamlError):
     """The text is JSON by its grammar, but is not accepted."""
-
-
-class _RepeatedKeyError(_RejectedError):
-    """A key occurs twice in one object."""
 
 
 def _measure(value: Value, nodes: int, depth: int) -> tuple[int, int]:
@@ -107,12 +71,8 @@ def _measure(value: Value, nodes: int, depth: int) -> tuple[int, int]:
 def _object(pairs: list[tuple[str, Value]]) -> Object:
     result = dict(pairs)
     if len(result) < len(pairs):
-        raise _repeated_key()
+        raise _RejectedError("duplicate key in an object", line=0, column=0)
     return result
-
-
-def _repeated_key() -> _RepeatedKeyError:
-    return _RepeatedKeyError("duplicate key in an object", line=0, column=0)
 
 
 def _integer(text: str) -> int | float:
@@ -138,6 +98,5 @@ _DECODER = json.JSONDecoder(
     parse_float=_float,
     parse_constant=_constant,
 )
-_LENIENT_DECODER = json.JSONDecoder(
-    parse_int=_integer, parse_float=_float, parse_constant=_constant
-)
+# Finds the end of an object, whatever is in it.
+_BOUNDS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)

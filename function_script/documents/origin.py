@@ -82,10 +82,11 @@ class TextOrigin:
         document, to try what may mend it.
         """
         syntax_error = error
+        lines = self.text.splitlines()
         if not isinstance(error, TooLargeError):
-            lines = self.text.splitlines()[first_line - 1 :]
-            bar = find_missing_bar(lines, error.line) if self.source is not None else None
-            error = bar or find_early_end(lines, error.line) or error
+            own = lines[first_line - 1 :]
+            bar = find_missing_bar(own, error.line) if self.source is not None else None
+            error = bar or find_early_end(own, error.line) or error
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:
@@ -94,7 +95,6 @@ class TextOrigin:
             return _fatal_error(error, diagnostic)
         where = f"line {line}" if self._locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
-        lines = self.text.splitlines()
         reason = None
         if self._explain is not None and isinstance(error, YamlSyntaxError):
             reason = self._explain(line)

@@ -145,19 +145,15 @@ def find_embedded_text(text: str, path: Path) -> EmbeddedText | None:
 
 def is_folded(text: str, path: Path) -> bool:
     """Report whether the string at ``path`` is a folded block of which lines were joined."""
-    position = find_position(text, path)
+    # The block ends where the next line begins.
+    position = find_position(f"{text}\n", path)
     if position is None or not position.is_exact:
         return False
     scalar = position.value
     if not isinstance(scalar, events.ScalarEvent) or scalar.style != ">":
         return False
-    lines = text.splitlines()
-    header, _ = start_of(scalar)
-    block = []
-    for line in lines[header + 1 :]:
-        if line.strip() and len(line) - len(line.lstrip(" ")) <= position.column:
-            break
-        block.append(line)
+    (header, _), end = start_of(scalar), scalar.end_mark
+    block = text.splitlines()[header + 1 : None if end is None else end.line]
     texts = (block, scalar.value.splitlines())
     before, after = (sum(bool(line.strip()) for line in lines) for lines in texts)
     return before > after

@@ -24,7 +24,7 @@ from function_script.documents.positions import Position, find_position, list_po
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
-from function_script.request.values import Object, Value, type_phrase
+from function_script.request.values import Object, Value, text_hint, type_phrase
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Piece, Source, Span
@@ -325,9 +325,7 @@ def _check_strings(value: Value, name: str, text: str) -> None:
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            quotes = None if isinstance(item, dict) else "quote the value"
-            hint = "make one text of it" if isinstance(item, list) else quotes
-            raise _error_at(message, ("metadata", name, key), text, hint=hint)
+            raise _error_at(message, ("metadata", name, key), text, hint=text_hint(item))
 
 
 def _error_at(message: str, path: Path, text: str, *, hint: str | None) -> YamlError:

@@ -1,7 +1,6 @@
 """Patterns in RE2's syntax: those of the languages' functions, and those of schemas."""
 
 import re
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
@@ -14,19 +13,10 @@ _MAX_PATTERN_BYTES = 1 << 20
 _CACHED_PATTERNS = 128
 
 
-class Cause(StrEnum):
-    """Causes of bad patterns that have a hint of their own, in the words of google-re2.
-
-    The file `requirements/runtime.txt` pins its version.
-    """
-
-    BRACKET_MISSING = "missing ]"
-    PARENTHESIS_MISSING = "missing )"
-
-
+# Hints by the words of google-re2, whose version `requirements/runtime.txt` pins.
 _HINTS: Final = {
-    Cause.PARENTHESIS_MISSING: r"close it with ), or write \( where the character itself is meant",
-    Cause.BRACKET_MISSING: r"close it with ], or write \[ where the character itself is meant",
+    "missing )": r"close it with ), or write \( where the character itself is meant",
+    "missing ]": r"close it with ], or write \[ where the character itself is meant",
 }
 _ESCAPE: Final = r"write \ before a character that is meant as such, or use regex_escape"
 
@@ -36,7 +26,7 @@ Match: TypeAlias = re.Match[str]
 
 
 class PatternError(HintedError):
-    """A bad pattern: ``cause`` is a Cause or other words, ``part`` what it is about, or ""."""
+    """A bad pattern: ``cause`` is its first words, ``part`` what it is about, or ""."""
 
     def __init__(self, words: str, hint: str | None = None) -> None:
         super().__init__(f"pattern: {words}", hint)

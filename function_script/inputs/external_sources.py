@@ -139,8 +139,8 @@ def _read_remote(section: ObjectReader, sources: ProgramSources) -> Texts | None
     if reference is None or sources.remote is None:
         return None
     content = sources.remote(reference)
+    sources.remote_contents[section.path, reference] = content is not None
     if content is None:
-        sources.missing.append((section.path, reference))
         return None
     if content.is_file:
         ((_, text),) = content.texts.items()

@@ -58,7 +58,7 @@ def parse(value: Object, ceilings: Limits, sources: ProgramSources = EMPTY) -> S
     of its field, as in ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, replace(sources, files=files, missing=[], selectors={}))
+    return _parse(value, ceilings, replace(sources, files=files, remote_contents={}, selectors={}))
 
 
 def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> Step:
@@ -193,7 +193,8 @@ def _parse_kind(
         step = gotemplating.parse_go_template(fields, ceilings, sources)
     else:
         step = kinds.parse(LANGUAGES[kind], fields, ceilings, sources)
-    missing = tuple(sources.missing)
+    # All of them: the step is run again with these, and not with what it was run with before.
+    missing = () if all(sources.remote_contents.values()) else tuple(sources.remote_contents)
     return replace(step, reads_files=_reads_files(fields.value), missing=missing)
 
 

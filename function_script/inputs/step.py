@@ -117,8 +117,8 @@ class Step:
     the input has no such field. ``doubts`` are warnings for fields of an input of
     function-go-templating that this function ignores. ``reads_files``: its program or a module is
     in a file, which may change without a change of the request. ``reference`` is the object that
-    the input comes from, if it is not in the request's own. ``missing`` are the remote programs and
-    modules that are not in the request; with any, ``program`` may be empty.
+    the input comes from, if it is not in the request's own. ``missing`` are all remote programs and
+    modules of a step, if any is not in the request; then ``program`` may be empty.
     """
 
     api_version: str
@@ -154,13 +154,14 @@ class ProgramSources:
     ``context`` returns the value of a key of the pipeline's context, None where there is none.
     ``required`` returns the objects that were fetched for a requirement, None while Crossplane
     has not looked for them. ``remote`` returns the content of a reference, None where it is not at
-    hand. With None for a source, a program that comes from it stays empty. ``missing`` receives the
-    remote programs that are not there, ``selectors`` those of required resources by requirement.
+    hand. With None for a source, a program that comes from it stays empty. ``remote_contents``
+    receives each reference and whether it is there, ``selectors`` those of required resources by
+    requirement.
     """
 
     files: Files | None = None
     context: Callable[[str], Readable] | None = None
     required: Callable[[str, wire.Selector], Sequence[Object] | None] | None = None
     remote: FindContent | None = None
-    missing: list[MissingContent] = field(default_factory=list)
+    remote_contents: dict[MissingContent, bool] = field(default_factory=dict)
     selectors: dict[str, wire.Selector] = field(default_factory=dict)

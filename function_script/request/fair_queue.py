@@ -64,13 +64,12 @@ class FairQueue(Generic[T]):
         """Report whether an item of a key that is not blocked is queued."""
         return any(not is_blocked(key) for key in self._items_by_key)
 
-    def remove(self, key: Hashable, item: T) -> bool:
-        """Remove an item; return False when it is not queued."""
+    def remove(self, key: Hashable, item: T) -> None:
+        """Remove an item, if it is queued."""
         items = self._items_by_key.get(key)
         if items is None or item not in items:
-            return False
+            return
         items.remove(item)
         self._length -= 1
         if not items:
             del self._items_by_key[key]
-        return True

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import LimitError
@@ -95,15 +96,16 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingValue:
-    """A position in a template's output at which a value was missing; nothing is written there.
+    """A position in a template's output at which a value was missing.
 
     ``offset`` counts characters of the text. ``missing`` describes the value, ``span`` is the
-    template's expression that needs it.
+    template's expression that needs it, ``hint`` what mends it.
     """
 
     offset: int
     missing: str
     span: Span | None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,8 @@ class TemplateResult:
     """A template's result: text to be read as a YAML stream.
 
     ``locate`` maps a 1-based line of ``text`` to the position in the template that produced it.
-    It is called only for errors and may be slow. ``gaps`` are in the order of the text.
+    It is called only for errors and may be slow. ``gaps`` are in the order of the text,
+    as are those ``missing`` values for which it has Go's words.
     ``explain`` returns the place to correct and a hint for a line that is no YAML, or None, where
     the line is one of another language. ``trace`` returns the pieces of ``text``, or of none of
     it; it may be slow, too. ``outdents`` are where printed values of several lines begin and end
@@ -123,6 +126,7 @@ class TemplateResult:
     text: str
     locate: Callable[[int], Span | None]
     gaps: Sequence[MissingValue] = ()
+    missing: Sequence[MissingValue] = ()
     explain: Callable[[int], tuple[Span, str] | None] | None = None
     trace: Callable[[], Sequence[Piece]] = tuple
     outdents: Sequence[tuple[int, int]] = ()
@@ -152,9 +156,11 @@ class Withheld(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptResult:
-    """A script's result: an object shaped as a RunFunctionResponse, and the return's position.
+    """A script's result: an object shaped as a RunFunctionResponse.
 
-    ``locate`` returns the position of a field, for errors; ``span`` is the fallback. ``trace``
+    ``locate`` returns the position of a field, or that of ``main``, for errors.
+    ``explain_null`` returns the hint for a field that is null, and for others the one it gets.
+    ``trace``
     returns the certain positions of fields by path; it may be slow. A value that is not there came
     with the one above it, and nothing is known of one with None.
     ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
@@ -163,10 +169,10 @@ class ScriptResult:
     """
 
     value: Object
-    span: Span | None = None
+    locate: Callable[[Path], Span | None]
     resources: Sequence[str] = ()
     withheld: tuple[Withheld, ...] = ()
-    locate: Callable[[Sequence[str | int]], Span | None] | None = None
+    explain_null: Callable[[Path, str | None], str | None] = lambda _, hint: hint
     trace: Callable[[], Mapping[tuple[str | int, ...], Span | None]] = dict
     mentions: Callable[[str], bool] = lambda _: True
 

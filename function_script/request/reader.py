@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeGuard, TypeVar
 
-from function_script.request.values import Object, Value, type_name, type_phrase
+from function_script.request.values import Object, Value, text_hint, type_name, type_phrase
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, cut
 from function_script.texts.problems import ProblemList, list_choices, suggest
@@ -204,14 +204,6 @@ class ObjectReader:
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
         hint = text_hint(value) if expected == "a string" else None
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}", hint=hint)
-
-
-def text_hint(value: Value) -> str:
-    """Return the hint for a value where a text is needed."""
-    if value is None:
-        return "leave the key out, or give it a text"
-    is_nested = isinstance(value, (dict, list))
-    return "make one text of it" if is_nested else "quote the value, or make it a text"
 
 
 def are_texts(members: Object) -> TypeGuard[dict[str, str]]:

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RenewedFiles(Generic[T]):
-    """The newest valid ``content`` of files. Thread-safe.
+    """The newest valid content of files. Thread-safe.
 
     ``read_versions`` returns what changes with the files. It and ``read`` raise InputError, and so
     does the constructor. ``name`` is that of the content in the log.
@@ -27,23 +27,24 @@ class RenewedFiles(Generic[T]):
         self._lock = threading.Lock()
         self._last_warning = ""
         self._versions = read_versions()
-        self.content = read()
+        self._content = read()
 
-    def reload_if_changed(self) -> bool:
-        """Read the files again if they have changed; report whether there is new valid content."""
+    def read_newest(self) -> T:
+        """Return the content, another object after the files have changed.
+
+        No caller learns from another one's call that they have: each compares with what it uses.
+        """
         with self._lock:
             try:
                 versions = self._read_versions()
-                if versions == self._versions:
-                    return False
-                # Set before the read, so that invalid files are not read again and again.
-                self._versions = versions
-                self.content = self._read()
+                if versions != self._versions:
+                    # Set before the read, so that invalid files are not read again and again.
+                    self._versions = versions
+                    self._content = self._read()
+                    self._last_warning = ""
             except InputError as error:
                 # Once for all who ask.
                 if str(error) != self._last_warning:
                     self._last_warning = str(error)
                     _LOG.warning("keeping the old %s: %s", self._name, error)
-                return False
-            self._last_warning = ""
-        return True
+            return self._content

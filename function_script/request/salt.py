@@ -33,17 +33,18 @@ class SaltFile:
         self._path = path
         self._next_check = time.monotonic() + _CHECK_SECONDS
         self._file = RenewedFiles("salt", self._read_version, self._read)
+        self._salt = self._file.read_newest()
 
     def derive_seed(self, data: bytes) -> bytes:
         """Return the seed of a request's XR; it says nothing of the salt or of another seed."""
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + _CHECK_SECONDS
-            before = self._file.content
-            if self._file.reload_if_changed() and self._file.content != before:
+            former, self._salt = self._salt, self._file.read_newest()
+            if self._salt != former:
                 _LOG.info("using a new salt: random values change")
         uid = wire.read_identity(data).uid
-        return hmac.digest(self._file.content, _PURPOSE + uid.encode(), "sha256")
+        return hmac.digest(self._salt, _PURPOSE + uid.encode(), "sha256")
 
     def _read_version(self) -> tuple[int, int]:
         try:

@@ -44,6 +44,15 @@ def with_article(name: str) -> str:
     return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
 
 
+def text_hint(value: object) -> str | None:
+    """Return the hint for a value where a text is needed; an object belongs elsewhere."""
+    if value is None:
+        return "leave the key out, or give it a text"
+    if isinstance(value, list):
+        return None if any(isinstance(each, dict) for each in value) else "make one text of it"
+    return None if isinstance(value, dict) else "quote the value, or make it a text"
+
+
 def to_integer(value: float) -> int | float:
     """Return an integral number as an int, as far as doubles hold every integer."""
     is_integral = abs(value) <= MAX_SAFE_INTEGER and value == int(value)

@@ -186,8 +186,10 @@ class _Averages:
         # The average with its expiry time.
         self._entries: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._entries)
+    def __bool__(self) -> bool:
+        """Report whether an entry may be in force: the last one that was set expires last."""
+        last = next(reversed(self._entries.values()), None)
+        return last is not None and last[1] >= time.monotonic()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._entries

@@ -87,22 +87,15 @@ class ReplyHeader(NamedTuple):
         return _REPLY.pack(*self)
 
     @classmethod
-    def unpack(cls, frame: bytes) -> ReplyHeader:
-        """Parse a frame of a worker; raise ValueError for one that no sound worker sends."""
-        if len(frame) != _REPLY.size:
-            raise ValueError(f"a frame of {len(frame)} bytes")
-        header = cls(*_REPLY.unpack(frame))
-        if header.report_length > MAX_REPORT_BYTES:
-            raise ValueError(f"a report of {header.report_length} bytes")
-        return header
-
-    @classmethod
     def unpack_batch(cls, frame: bytes, size: int) -> list[ReplyHeader]:
-        """Parse the frame for ``size`` requests; raise ValueError as ``unpack`` does."""
-        starts = range(0, len(frame), REPLY_BYTES)
-        if len(starts) > size:
-            raise ValueError(f"{len(starts)} replies to {size} requests")
-        return [cls.unpack(frame[start : start + REPLY_BYTES]) for start in starts]
+        """Parse the frame for ``size`` requests; raise ValueError if no sound worker sends it."""
+        if len(frame) % REPLY_BYTES or len(frame) > size * REPLY_BYTES:
+            raise ValueError(f"a frame of {len(frame)} bytes for {size} requests")
+        headers = [cls(*numbers) for numbers in _REPLY.iter_unpack(frame)]
+        for header in headers:
+            if header.report_length > MAX_REPORT_BYTES:
+                raise ValueError(f"a report of {header.report_length} bytes")
+        return headers
 
 
 def receive(connection: socket.socket) -> bytes:

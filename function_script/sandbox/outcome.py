@@ -225,10 +225,9 @@ def queue_full_error(waiting_of_this: int, waiting: int) -> Failed:
 
 
 def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
-    """Build the failure of a request that is too large."""
+    """Build the failure of a request of a tool that is too large; a server's port refuses it."""
     text = f"the request has {_size(request_bytes)}, more than the limit of {_size(max_bytes)}"
-    error = _limit(text, "set by --max-recv-message-size")
-    return Failed(error=error, cause=Cause.REFUSED)
+    return Failed(error=_limit(text), cause=Cause.MEMORY)
 
 
 def _limit(text: str, hint: str | None = None, limit: LimitName | None = None) -> LimitError:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
@@ -27,6 +26,8 @@ from function_script.texts.errors import SandboxError
 
 # The deadline of calls without one: Crossplane gives a whole pipeline two minutes.
 _MAX_SECONDS = 600.0
+# Of all requests that wait.
+_QUEUE_SIZE = 1_000
 # A response is at most the desired state of the request and the additions of the step.
 _OUTPUT_BYTES = 16 * MIB
 _CANCELLED = Failed(error=SandboxError.of("the run was cancelled"), cause=Cause.KILLED)
@@ -39,7 +40,7 @@ class PoolOptions:
     ``workers`` programs run at the same time. ``slow_workers`` more may have begun heavy ones
     (None: as many as the machine has memory for), of which ``heavy_runs`` run at the same time
     (None: as many as there are CPUs). ``min_idle`` idle workers are kept ready when others are
-    lost. ``queue_size`` bounds the requests that wait.
+    lost.
 
     ``identify`` returns the facts about a request by which it is scheduled; it is called at most
     once for each. ``derive_seed`` returns the secret from which a request's random values derive,
@@ -54,7 +55,6 @@ class PoolOptions:
     slow_workers: int | None = None
     heavy_runs: int | None = None
     min_idle: int = 1
-    queue_size: int = 1_000
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
     identify: Callable[[bytes], RequestIdentity] = lambda _: RequestIdentity()
@@ -71,7 +71,6 @@ class Pool(AbstractContextManager["Pool"]):
 
     def __init__(self, options: PoolOptions) -> None:
         self._options = options
-        self.module: Final = options.module
         self._cancel_lock = threading.Lock()
         self._is_cancelled = False
         self._running: set[Batch] = set()
@@ -93,7 +92,7 @@ class Pool(AbstractContextManager["Pool"]):
             fast_slots=options.workers,
             heavy_slots=heavy,
             slow_slots=slow,
-            queue_size=options.queue_size,
+            queue_size=_QUEUE_SIZE,
             history=history,
             batch_delay=history.runtimes.batch_delay if options.batches else lambda: 0.0,
         )

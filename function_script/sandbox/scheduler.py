@@ -130,10 +130,14 @@ class Scheduler:
                 return
         _tell([(run, event)])
 
-    def dequeue(self, run: Run) -> bool:
-        """Remove a run from its queue; return False when it is not queued any more."""
+    def dequeue(self, run: Run) -> None:
+        """Remove a run from its queue, if it is queued."""
         with self._lock:
-            return self._dequeue(run)
+            # To name the owner of a run that was never queued costs a search in its bytes.
+            if run.is_queued:
+                run.is_queued = False
+                for lane in self._lanes:
+                    lane.queue.remove(run.identity.owner, run)
 
     def refuse_overdue(self, now: float) -> None:
         """Refuse queued runs that have waited as long as they may, or cannot end in time."""
@@ -146,7 +150,8 @@ class Scheduler:
                     if now >= run.latest_start:
                         failed = outcome.wait_timeout_error(now - run.requested_at)
                     if failed is not None:
-                        self._dequeue(run)
+                        run.is_queued = False
+                        lane.queue.remove(run.identity.owner, run)
                         events.append((run, failed))
         _tell(events)
 
@@ -228,12 +233,6 @@ class Scheduler:
                 # It had its turn: it is not refused for the time that it has waited.
                 run.latest_start = run.deadline
                 self._fast.queue.add_first(run.identity.owner, run)
-
-    def _dequeue(self, run: Run) -> bool:
-        owner = run.identity.owner
-        is_queued = run.is_queued and any(lane.queue.remove(owner, run) for lane in self._lanes)
-        run.is_queued = False
-        return is_queued
 
     def _refuse(self, run: Run, lane: Lane) -> Failed | None:
         """Return the error of a run that may not be queued, or None."""

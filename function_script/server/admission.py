@@ -28,6 +28,7 @@ from function_script.request.limits import MIB
 from function_script.server import channel_args, connections, log, memory
 from function_script.server.connections import Connection, Connections
 from function_script.server.rpc import RpcError, Status, record_rejection
+from function_script.texts.errors import cause_of
 
 if TYPE_CHECKING:
     import grpc
@@ -140,9 +141,6 @@ class Admission:
         self._has_activity = False
         self._has_dropped = False
         self._timer = loop.call_later(_SCAN_SECONDS, self._check)
-
-    def __len__(self) -> int:
-        return len(self._calls)
 
     def open(self, context: Context) -> Call:
         """Register the call of the current task; it is closed when that task ends."""
@@ -269,6 +267,20 @@ class Admission:
             _drop({connection}, "it cancels most of its calls before they are read")
 
     def _check(self) -> None:
+        """Call `_watch`, and again later, whether or not it fails."""
+        seconds = _SCAN_SECONDS
+        try:
+            self._watch()
+            slow_reads = len(self._stalled(_STALL_SECONDS, Stage.READING))
+            is_filling = slow_reads > _MAX_SLOW_READS
+            seconds = _FREQUENT_CHECK_SECONDS if is_filling else _CHECK_SECONDS
+        except OSError as error:
+            # There is no descriptor left to look into /proc with.
+            _LOG.warning("cannot look for what fills the memory: %s", cause_of(error))
+        finally:
+            self._timer = self._loop.call_later(seconds, self._check)
+
+    def _watch(self) -> None:
         """End calls that take too long, drop connections that fill the memory, trim the heap."""
         for call in self._stalled(MAX_SECONDS, Stage.READING):
             call.reject(f"the request was not complete after {MAX_SECONDS:g} s")
@@ -298,9 +310,6 @@ class Admission:
             self._make_room()
         self._trimmer.trim_if_due(memory.resident_bytes(), has_calls=self._has_activity)
         self._has_activity = bool(self._calls)
-        slow_reads = len(self._stalled(_STALL_SECONDS, Stage.READING))
-        seconds = _FREQUENT_CHECK_SECONDS if slow_reads > _MAX_SLOW_READS else _CHECK_SECONDS
-        self._timer = self._loop.call_later(seconds, self._check)
 
     def _count_excess(self) -> int:
         """Return the bytes beyond those that requests and responses may hold."""

@@ -48,19 +48,9 @@ class CertificateFiles:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._files = RenewedFiles("certificates", self._read_versions, self._read)
-
-    @property
-    def content(self) -> Content:
-        """The content that was read last."""
-        return self._files.content
-
-    def reload_if_changed(self) -> bool:
-        """Read the files again if they have changed; report whether there is new valid content."""
-        is_new = self._files.reload_if_changed()
-        if is_new:
-            _LOG.info("using renewed certificates")
-        return is_new
+        files = RenewedFiles("certificates", self._read_versions, self._read)
+        self.read_newest = files.read_newest
+        """Return the content, another object after the files have changed."""
 
     def _read_versions(self) -> _Versions:
         states = {name: self._stat(name) for name in _FILES}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from function_script.server.health_reflection import Services
     from function_script.server.rpc import Outcome
 
+_LOG = logging.getLogger(__name__)
 _GRPC_LOG = logging.getLogger("grpc._cython.cygrpc")
 # Below the 30 seconds of Kubernetes' terminationGracePeriodSeconds; a call takes seconds at most.
 GRACE_SECONDS: Final = 20.0
@@ -212,14 +213,19 @@ def _batch_scheduling() -> Iterator[None]:
 
 def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
     """Return credentials that require a client certificate and follow renewed files."""
+    content = certificates.read_newest()
 
     def configuration() -> grpc.ServerCertificateConfiguration:
-        content = certificates.content
         pairs = [(content.key, content.certificate)]
         return grpc.ssl_server_certificate_configuration(pairs, content.authority)
 
     def fetch() -> grpc.ServerCertificateConfiguration | None:
-        return configuration() if certificates.reload_if_changed() else None
+        nonlocal content
+        former, content = content, certificates.read_newest()
+        if content is former:
+            return None
+        _LOG.info("using renewed certificates")
+        return configuration()
 
     return grpc.dynamic_ssl_server_credentials(
         configuration(),

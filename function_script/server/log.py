@@ -145,8 +145,7 @@ def _search_printed(text: str, identity: Mapping[str, str], request: bytes) -> N
 
 
 def _write_printed(text: str, identity: Mapping[str, str]) -> None:
-    values = {**identity, **fields(printed=text + "\n")["fields"]}
-    _LOG.debug("the program printed", extra={"fields": values})
+    _LOG.debug("the program printed", extra=fields(**identity, printed=text + "\n"))
 
 
 class LineHandler(logging.Handler):

@@ -236,17 +236,15 @@ class OpsEndpoints:
         return self._pool.workers.confinement()
 
     def _gauges(self) -> metrics.Gauges:
-        certificates = self._certificates
-        if certificates is not None:
-            # The newest certificate is used from now on.
-            certificates.reload_if_changed()
+        # The next connection uses it.
+        certificate = None if self._certificates is None else self._certificates.read_newest()
         return metrics.Gauges(
             waiting=self._pool.scheduler.waiting,
             busy=self._pool.scheduler.busy,
             slow=self._pool.scheduler.slow,
             idle=self._pool.workers.idle,
             retired=self._pool.workers.retired,
-            certificate_expiry=None if certificates is None else certificates.content.not_after,
+            certificate_expiry=None if certificate is None else certificate.not_after,
             rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),
             confinement=self.confinement(),

@@ -69,7 +69,7 @@ class HandlerResult:
     """A response's bytes, and what the log says of the request.
 
     ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
-    ``missing`` the remote programs and modules that are not in the request.
+    ``missing`` the remote programs and modules of a step, if any is not in the request.
     """
 
     response: bytes

@@ -56,7 +56,7 @@ class CaseItem(pytest.Item):
             case = parser.parse(self.path, files)
             pool = testing.pool(*self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
-            text = console.to_text(error.diagnostics)
+            text = "\n\n".join(map(console.to_frame, error.diagnostics))
             raise pytest.fail.Exception(text, pytrace=False) from None
         options = runner.RunOptions(rendering=renderer.Options(servers=testing.SERVERS))
         verdict = runner.run(case, pool, options)

@@ -49,10 +49,10 @@ def is_of_helm(name: str) -> bool:
     return name in {"Values", "Release", *_HELM}
 
 
-def advise_root(name: str, prefix: str | None) -> str | None:
+def advise_root(name: str, prefix: str | None, *, has_params: bool = True) -> str | None:
     """Return the hint for a name that authors take for a part of a request.
 
-    ``prefix`` is what begins a path in the author's language; None for a script.
+    ``prefix`` begins a path in the author's language; None: a script. ``has_params``: as an input.
     """
     if name in ROOTS and prefix is None:
         return f'write get_xr(req, "{name}")'
@@ -64,7 +64,8 @@ def advise_root(name: str, prefix: str | None) -> str | None:
     if name in _SHORT:
         return f"write {prefix}{_SHORT[name]}"
     if name == "Values":
-        return f"Helm's values are {prefix}{_XR}.spec here, or the input's {prefix}params"
+        params = f", or the input's {prefix}params" * has_params
+        return f"Helm's values are {prefix}{_XR}.spec here{params}"
     if name == "Release":
         return f"a release is the XR here: {prefix}{_XR}.metadata has its name and namespace"
     if name in _HELM:

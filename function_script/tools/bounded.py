@@ -246,10 +246,8 @@ def _decode(text: str, start: int) -> tuple[Value, int]:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, _ConstantError):
         raise
-    except _ConstantError as error:
-        raise ValueError(f"it is not JSON: {error}") from error
     # Python converts no more of them, since that takes quadratic time.
     except ValueError as error:
         raise ValueError("a number in it has more than 4,300 digits") from error
@@ -275,7 +273,7 @@ class _ConstantError(ValueError):
 
 
 def _refuse_constant(name: str) -> Value:
-    raise _ConstantError(f"{name} is not a JSON value")
+    raise _ConstantError(f"it is not JSON: {name} is not a JSON value")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)

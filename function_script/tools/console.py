@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TextIO, TypeAlias
 
@@ -47,16 +47,6 @@ def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
 def columns_of(stream: TextIO) -> int | None:
     """Return the width of a terminal; None for a file or a pipe, which has room for any line."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
-
-
-def to_text(
-    problems: Iterable[diagnostics.Diagnostic],
-    *,
-    colourful: bool = False,
-    columns: int | None = None,
-) -> str:
-    """Return the problems' frames with an empty line between them; no newline at the end."""
-    return "\n\n".join(to_frame(each, columns=columns, colourful=colourful) for each in problems)
 
 
 def fold(text: str, columns: int | None) -> str:

@@ -18,9 +18,7 @@ from function_script.tools import worker_marks
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 
-WORKER: Final = "function_script.tools.local_worker"
-"""The handler of the tools' workers."""
-OPTIONS: Final = PoolOptions(workers=1, min_idle=0, module=WORKER)
+OPTIONS: Final = PoolOptions(workers=1, min_idle=0, module="function_script.tools.local_worker")
 """The options of a pool of the tools, where no operator sets others."""
 _MAX_GUESSED: Final = 200
 BUSY: Final = "this machine is busy: try again"
@@ -37,11 +35,6 @@ class RootedPool:
 
     pool: Pool
     root: Path
-
-    @property
-    def module(self) -> str:
-        """The handler of the workers."""
-        return self.pool.module
 
     def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
         """Evaluate a request, as `Pool.run`."""

@@ -184,12 +184,18 @@ class Project:
         return InputError.of(f'cannot read "{path}": {leads} {roots}', hint=hint)
 
 
-def walk(directory: Path) -> Iterator[Path]:
+def walk(directory: Path, *, is_strict: bool = False) -> Iterator[Path]:
     """Yield the files below a directory, but for hidden ones and those that tools put there.
 
-    They are paths alone: a `Project` says which of them may be read.
+    They are paths alone: a `Project` says which of them may be read. ``is_strict``: raises
+    InputError for a directory that cannot be read, which else has no files.
     """
-    for folder, folders, names in os.walk(directory):
+
+    def refuse(error: OSError) -> None:
+        if is_strict:
+            raise _failure("read", Path(error.filename), error) from error
+
+    for folder, folders, names in os.walk(directory, onerror=refuse):
         folders[:] = [each for each in folders if each[0] != "." and each not in _OF_TOOLS]
         yield from (Path(folder, name) for name in names if name[0] != ".")
 

@@ -23,13 +23,11 @@ def split(arguments: Iterable[str]) -> list[str]:
 
 def load(sources: Iterable[str], project: Project) -> list[Document]:
     """Load every object of every source, in order; raises InputError or DocumentError."""
-    documents = []
-    for source in sources:
-        if source != STDIN and Path(source).is_dir():
-            for path in project.find_files(Path(source), SUFFIXES):
-                documents += bounded.read_documents(load_file(path, project))
-        else:
-            documents += bounded.read_documents(load_text(source, project))
+    documents: list[Document] = []
+    for each in load_each(sources, project):
+        if isinstance(each, FatalError):
+            raise each
+        documents.append(each)
     return documents
 
 

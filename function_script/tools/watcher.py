@@ -3,6 +3,7 @@
 Polls the files, which works on every file system.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -27,40 +28,49 @@ State: TypeAlias = dict[Path, dict[Path, Stamp]]
 
 
 def watch(
-    run: Callable[[], Result], files: Callable[[], Iterable[Path]]
+    run: Callable[[], Result], files: Callable[[], Iterable[Path]], written: Path | None = None
 ) -> Iterator[tuple[list[Path], Result | FatalError]]:
     """Yield the result of ``run``, or its error, at once and whenever a file changes, for ever.
 
     Each comes with the files that changed, at first none. ``files`` are those that ``run`` reads,
     which may be directories. It is called before every poll: a directory may get new ones, and
-    ``run`` may find files that others name.
+    ``run`` may find files that others name. ``written`` is a file that ``run`` writes: its changes
+    do not count.
     """
+
+    def look() -> State:
+        state = poll(files())
+        if written is not None:
+            for path, below in state.items():
+                below.pop(path / os.path.relpath(written, path), None)
+        return state
+
     changed: list[Path] = []
     while True:
-        state = poll(files())
+        state = look()
         outcome: Result | FatalError
         try:
             outcome = run()
         except FatalError as error:
             outcome = error
         # Files that this run has found are new to the state, and did not change.
-        state = {**poll(files()), **state}
+        state = {**look(), **state}
         yield changed, outcome
-        changed = _wait(files, state)
+        changed = _wait(look, state)
 
 
-def _wait(files: Callable[[], Iterable[Path]], state: State) -> list[Path]:
+def _wait(look: Callable[[], State], state: State) -> list[Path]:
     """Wait for a change, and until files stop changing. Return the files that changed."""
     while True:
         begin = time.perf_counter()
-        while not _find_changes(state, now := poll(files())):
+        while not _find_changes(state, now := look()):
             seconds = time.perf_counter() - begin
             time.sleep(max(_POLL_SECONDS, _IDLE_FACTOR * seconds))
             begin = time.perf_counter()
         before = stamps(state)
         for _ in range(_MAX_SETTLE_POLLS):
             time.sleep(_SETTLE_SECONDS)
-            earlier, now = now, poll(files())
+            earlier, now = now, look()
             after = stamps(now)
             # A file that had content and is empty or missing is being written.
             is_incomplete = any(

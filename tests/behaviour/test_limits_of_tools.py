@@ -1,6 +1,7 @@
 """The operator's limits hold in every command that runs programs, by the same names."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 
@@ -13,7 +14,7 @@ from function_script import documents
 from function_script.cli import commands
 from function_script.cli.options import list_commands
 from function_script.request.limits import LIMITS, Limits
-from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.tools import local_pool
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
@@ -108,13 +109,22 @@ def test_run_takes_both_names_of_the_limit(flag: str, run: Run) -> None:
     assert "its limit of 0.1 s" in run("run", flag, "100ms", stdin=request, code=1).text
 
 
-def test_playground_has_limits_too(tmp_path: Path) -> None:
+# The limits of a step and of all steps, and the hint; no flag sets the latter.
+PLAYGROUND = {
+    "step": (0.1, 20.0, "set by --time-limit"),
+    "all-steps": (20.0, 0.7, "all steps together have 0.7 s"),
+}
+
+
+@pytest.mark.parametrize(("step", "all_steps", "hint"), PLAYGROUND.values(), ids=PLAYGROUND)
+def test_playground_has_limits_too(
+    step: float, all_steps: float, hint: str, tmp_path: Path
+) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
-    options = PoolOptions(limits=Limits(timeout_seconds=0.1), workers=1)
-    with Pool(options) as pool:
+    limits = Limits(timeout_seconds=step)
+    with local_pool.open_pool(options=replace(local_pool.OPTIONS, limits=limits)) as pool:
         session = RenderSession(
-            pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=20.0)
+            pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=all_steps)
         )
         page = session.render({**files, "xr.yaml": one_step.XR}, Folder(None))
-    assert "its limit of 0.1 s" in page["problems"][0]["message"]
-    assert "set by --time-limit" in page["problems"][0]["hint"]
+    assert page["problems"][0]["hint"] == hint

@@ -21,6 +21,11 @@ from function_script.texts.errors import FatalError, HintedError
 from function_script.texts.source import Source
 
 PREFIX = "Zweifellos: "
+# The empty parts of a request.
+OTHER_PARTS = (
+    *("context", "credentials", "input", "meta"),
+    *("extra_resources", "required_resources", "required_schemas"),
+)
 # The places where messages are made, and the position of the message among the arguments.
 CONSTRUCTORS = (
     (HintedError, "__init__", 1),
@@ -58,8 +63,10 @@ def problems_of(mistake: Mistake, text: str) -> list[Diagnostic]:
     # Caches of programs have their identity as the key.
     program = Program(main=Source(name="program", text=text))
     observed = {"composite": {"resource": XR}, "resources": {}}
-    parts = dict.fromkeys(("context", "required_resources", "extra_resources"), dict)
-    scope = Scope(request=Lazy({"observed": lambda: observed, **parts}), uid="u", seed="s")
+    parts = dict.fromkeys(OTHER_PARTS, dict)
+    desired = {"composite": {}, "resources": {}}
+    states = {"observed": lambda: observed, "desired": lambda: desired}
+    scope = Scope(request=Lazy({**states, **parts}), uid="u", seed="s")
     runs: list[Callable[[], object]] = [
         lambda: language.engine.check(program, Limits()),
         lambda: language.engine.evaluate(program, scope, Limits()),

@@ -10,9 +10,8 @@ from support.timing import taking_less
 
 from function_script import testing
 from function_script.request.values import Object
-from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.errors import FatalError
-from function_script.tools import xr_validation
+from function_script.tools import local_pool, xr_validation
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
@@ -206,7 +205,7 @@ def test_check_leaves_objects_alone_that_are_no_xr(tmp_path: Path, run: Run) -> 
 
 def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
     files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
-    with Pool(PoolOptions(workers=1)) as pool:
+    with local_pool.open_pool() as pool:
         session = RenderSession(pool, Mirror(tmp_path), renderer.Options())
         page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"}, Folder(None))
         (problem,) = page["problems"]

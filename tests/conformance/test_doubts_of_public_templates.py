@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from support import builders
 from support.paths import ROOT
 
+from function_script import inputs
 from function_script.engines import leftovers
 from function_script.engines.gotemplate.lint import LINT
-from function_script.engines.registry import LANGUAGES
 from function_script.request.program import Program
 from function_script.request.values import Object
 from function_script.texts.source import Source
@@ -52,7 +53,7 @@ def test_public_template_has_no_doubt() -> None:
 
 def test_public_template_reads_no_unknown_field() -> None:
     """But one, which reads what no request has on purpose."""
-    request = paths.of_request(LANGUAGES["gotemplate"], None, {})
+    request = paths.of_request(inputs.parse_without_sources(builders.peer("a")), None, {})
     unknown = {
         read.path
         for program in _programs()

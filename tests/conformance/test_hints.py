@@ -46,7 +46,6 @@ COMMANDS = {
     ("tools/validate/packages.py", "--fetch"): ("check", "render", "validate"),
     ("inputs/external_sources.py", "--program-root"): ("serve",),
     ("sandbox/fork_server.py", "--require-sandbox"): ("serve",),
-    ("sandbox/outcome.py", "--max-recv-message-size"): ("serve",),
     ("sandbox/outcome.py", "--workers"): ("serve",),
     ("server/capture_writer.py", "--capture-limit"): ("serve",),
     ("server/certificates.py", "--insecure"): ("serve",),

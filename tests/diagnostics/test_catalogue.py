@@ -16,9 +16,7 @@ from support.notes import without_note
 from support.paths import ROOT
 
 from function_script import cli
-from function_script.request.limits import Limits
-from function_script.sandbox.pool import PoolOptions
-from function_script.tools import console
+from function_script.tools import console, local_pool
 
 MISTAKES = catalogue.load()
 # A hint, or a message that says itself what is wanted.
@@ -52,7 +50,7 @@ def rows(mistakes: Iterable[Mistake]) -> list[object]:
 @pytest.fixture(scope="module")
 def pool() -> Iterator[RecordingPool]:
     """The sandbox that `render` has, one for all."""
-    with RecordingPool(PoolOptions(limits=Limits(), workers=1, min_idle=0)) as pool:
+    with RecordingPool(local_pool.OPTIONS) as pool:
         yield pool
 
 
@@ -142,5 +140,6 @@ def test_page_of_errors_shows_a_mistake(here: Path, pool: RecordingPool) -> None
     catalogue.lay_out(mistake.files, here)
     outcome = catalogue.run(here, pool)
     page = (ROOT / "docs" / "reference" / "errors.md").read_text()
-    assert f"```\n{console.to_text(outcome.problems)}\n```\n" in page
+    (problem,) = outcome.problems
+    assert f"```\n{console.to_frame(problem)}\n```\n" in page
     assert f"```\n{outcome.message}\n```\n" in page

@@ -248,6 +248,26 @@ def test_modules_come_from_an_artifact_too(remote: Served) -> None:
     assert response.context["n"] == "thing-7"
 
 
+def test_new_digest_of_one_of_two_modules_is_used(remote: Served) -> None:
+    """The request brings the other one from before, and its worker reports both."""
+    registry, _, channel = remote
+    loads = 'load("a.star", "a")\nload("b.star", "b")\n'
+    script = f'{loads}def main(req):\n    return {{"context": {{"n": a + b}}}}\n'
+
+    def modules(*texts: str) -> list[Object]:
+        refs = [put_new(registry, {f"{text[0]}.star": text}) for text in texts]
+        return [
+            {"remote": {"oci": {"ref": ref, "path": f"{text[0]}.star"}}}
+            for ref, text in zip(refs, texts, strict=True)
+        ]
+
+    first, former = modules("a = 1", "b = 2")
+    (renewed,) = modules("b = 3")
+    for second, total in ((former, 3), (renewed, 4), (former, 3)):
+        response = settle(channel, builders.starlark(script, modulesFrom=[first, second]))
+        assert response.context["n"] == total
+
+
 def test_two_hundred_requests_at_once_are_one_fetch(remote: Served) -> None:
     registry, _, channel = remote
     release = threading.Event()

@@ -20,8 +20,7 @@ from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, loading, messages
-from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render import RenderInputs, functions, loading, messages
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Options, Renderer, Rendering
 
@@ -73,13 +72,12 @@ def load(folder: Path, pool: Pool, *, is_quiet: bool = False) -> Loaded:
     xr = loading.load_one(paths.xr, "an XR", paths.project)
     inputs = loading.load_inputs(paths, composition, xr)
     options = Options(timeout_seconds=600, is_quiet=is_quiet)
-    functions = FunctionIndex(
-        manifests=loading.load_values(paths.functions, paths.project), options=options
-    )
+    manifests = functions.load(paths.functions, paths.project)
+    index = functions.FunctionIndex(manifests=manifests, options=options)
     programs = local_pool.programs_beside(paths.composition)
     origin = Origin(document=composition, programs=programs)
     sandbox = local_pool.bind_programs(pool, programs, paths.project)
-    return Loaded(Renderer(sandbox, functions.find_runtimes, options), inputs, origin)
+    return Loaded(Renderer(sandbox, index.find_runtimes, options), inputs, origin)
 
 
 def measure(renderer: Renderer, inputs: RenderInputs, origin: Origin, *, every: int = 1) -> Score:

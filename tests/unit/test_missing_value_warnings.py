@@ -21,13 +21,54 @@ def warn(template: str) -> list[str]:
     return [result.message.partition(" (")[0] for result in results]
 
 
+XR_PATH = ".observed.composite.resource"
+CASES = (
+    (f"{{{{ {XR_PATH}.sepc }}}}", f'{XR_PATH}.sepc does not exist (did you mean "spec"?)'),
+    (
+        f"{{{{ {XR_PATH}.status.x }}}}",
+        f"{XR_PATH}.status.x: {XR_PATH}.status does not exist (it has apiVersion, kind, metadata",
+    ),
+    ("{{ .Values.region }}", f"(Helm's values are {XR_PATH}.spec here)"),
+    ('{{ index .observed "compsite" }}', 'did you mean "composite"?'),
+    ("{{ $x := .observed.compsite }}{{ $x }}", "$x: .observed.compsite does not exist (did you"),
+    ('{{ with dict "a" nil }}{{ .a }}{{ end }}', ".a is null (check the path"),
+    # The place and the expression are in the template that has the mistake.
+    (
+        '{{ define "x" }}{{ .compsite }}{{ end }}{{ include "x" .observed }}',
+        ".compsite does not exist",
+    ),
+    (
+        '{{ define "x" }}{{ .no }}{{ end }}{{ $x := include "x" . }}a{{ $x }}',
+        '"<no value>" was written: .no does not exist',
+    ),
+    ("{{ range list 1 }}{{ $.spec }}{{ end }}", "write $.observed.composite.resource.spec"),
+)
+
+
+@pytest.mark.parametrize(("value", "words"), CASES, ids=[value for value, _ in CASES])
+def test_warning_has_the_cause_and_the_hint_of_our_own_kind(value: str, words: str) -> None:
+    request = builders.request(builders.peer(DOCUMENT.format(name="a", value=value)))
+    (result,) = builders.call(request).results
+    assert words in result.message.replace(', in resource "a"', "")
+
+
+@pytest.mark.parametrize(
+    "use", ["{{ include `x` . | sha256sum }}", "{{ if include `x` . }}{{ end }}"]
+)
+@pytest.mark.parametrize("end", ["", "\n# end"])
+def test_value_that_is_not_written_has_no_warning(use: str, end: str) -> None:
+    text = "# {{ define `x` }}{{ .no }}{{ end }}" + use + end
+    step_input = builders.peer(DOCUMENT.format(name="a", value="b") + text)
+    assert not builders.call(builders.request(step_input)).results
+
+
 def test_expression_and_resource_are_named() -> None:
     text = DOCUMENT.format(name="a", value="red") + DOCUMENT.format(
         name="b", value='{{ "x" }}-{{ .no.colour }}'
     )
     (warning,) = warn(text)
     assert warning == (
-        'inline.template:10:30: "<no value>" was written for .no.colour, which is missing, '
+        'inline.template:10:30: "<no value>" was written: .no.colour: .no does not exist, '
         'in resource "b"'
     )
 
@@ -44,12 +85,12 @@ def test_turns_of_a_loop_name_their_resources() -> None:
 def test_document_of_the_xr_names_the_expression_alone() -> None:
     head = "apiVersion: example.org/v1\nkind: XThing\n"
     (warning,) = warn(head + "status: {colour: '{{ .no.colour }}'}\n")
-    assert warning.endswith("was written for .no.colour, which is missing")
+    assert warning.endswith("was written: .no.colour: .no does not exist")
 
 
 @pytest.mark.parametrize("blank", [" ", "\n  "])
 def test_long_expression_is_cut(blank: str) -> None:
     path = ".no" + f"{blank}| default nil" * 30
     (warning,) = warn(DOCUMENT.format(name="a", value=f"{{{{ {path} }}}}"))
-    assert '…, which is missing, in resource "a"' in warning
+    assert '… does not exist, in resource "a"' in warning
     assert "\n" not in warning

@@ -11,7 +11,7 @@ constants fit behind the change.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from function_script.engines.gotemplate import errors
+from function_script.engines.gotemplate import corrections, registry
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
@@ -34,6 +34,7 @@ _TYPES: Final = {
     "name": ("string",),
     "request": ("object",),
     "resource": ("object", "null"),
+    "slice": ("list",),
     "string": ("string",),
     "type": ("string",),
 }
@@ -123,7 +124,10 @@ def unquote_number(node: nodes.SyntaxNode) -> str | None:
 
 # The order of a call's arguments
 
-_NUMBERS: Final = frozenset({"int", "int64", "float64"})
+CONSTANTS: Final = (nodes.Bool, nodes.Number, nodes.String)
+# Functions that take the text they work on last, which may also be a constant.
+_OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
+_NUMBERS: Final = frozenset({"int", "float64"})
 # Parameters that are of any type for Go, and of one type for their purpose.
 _PURPOSES: Final = {
     **dict.fromkeys(("append", "prepend"), ("list", "any")),
@@ -134,64 +138,92 @@ _PURPOSES: Final = {
 }
 
 
-def reorder(source: str, position: int, grammar: parser.Grammar) -> str | None:
-    """Return the call that has an operand at a position, in Go's order; None if it has that."""
-    try:
-        trees = parser.parse("", source, grammar).trees
-    except (parser.ParseFailure, errors.LimitExceededError):
-        return None
-    for node in nodes.walk_trees(trees):
+def reorder(source: str, position: int, grammar: parser.Grammar, actual: str = "") -> str | None:
+    """Return the call that has an operand at a position, in Go's order; None if it has that.
+
+    ``actual`` is Go's kind of the operand, whose parameter refused it; "" if none did.
+    """
+    # The source was compiled: it parses.
+    for node in nodes.walk_trees(parser.parse("", source, grammar).trees):
         match node:
-            case nodes.Command(words=(nodes.Identifier(name=name), *arguments)) if (
-                text := _reorder_call(name, arguments, grammar)
-            ) is not None and any(
-                getattr(part, "position", None) == position for part in nodes.walk_nodes([node])
-            ):
-                return text
+            case nodes.Command(words=(nodes.Identifier(name=name), *arguments)):
+                places = [nodes.stage_of(argument).position for argument in arguments]
+                refused = places.index(position) if actual and position in places else None
+                text = _reorder_call(name, arguments, grammar, refused, actual)
+                if text is None and refused is not None:
+                    text = move_subject(name, arguments)
+                if text is not None and any(
+                    part.position == position for part in nodes.walk_nodes([node])
+                ):
+                    return text
             case _:
                 pass
     return None
 
 
+def move_subject(name: str, arguments: Sequence[nodes.Operand]) -> str | None:
+    """Return a call with its first argument last, if a constant is where its value belongs."""
+    if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
+        return None
+    if len(arguments) != len(registry.FUNCTIONS[name].parameter_types) or isinstance(
+        arguments[0], CONSTANTS
+    ):
+        return None
+    last, is_default = arguments[-1], name == "default"
+    # An empty constant is never taken.
+    is_empty = isinstance(last, nodes.String) and not last.value
+    if not isinstance(last, CONSTANTS if is_default else nodes.String) or (is_default and is_empty):
+        return None
+    return " ".join([name, *map(nodes.argument_source, (*arguments[1:], arguments[0]))])
+
+
 def _reorder_call(
-    name: str, arguments: Sequence[nodes.Operand], grammar: parser.Grammar
+    name: str,
+    arguments: Sequence[nodes.Operand],
+    grammar: parser.Grammar,
+    refused: int | None = None,
+    actual: str = "",
 ) -> str | None:
     function = grammar.functions.get(name)
     if function is None or (function.variadic and name not in _PURPOSES):
         return None
-    types = _PURPOSES.get(name, function.parameter_types)
-    if len(types) != len(arguments) or len(types) < len(("value", "other")):
+    parameters = _PURPOSES.get(name, function.parameter_types)
+    if len(parameters) != len(arguments) or len(parameters) < len(("value", "other")):
         return None
+    types = [type_of(argument, grammar) for argument in arguments]
+    if refused is not None:
+        # Those before it were accepted.
+        known = (*function.parameter_types[:refused], actual)
+        types[: refused + 1] = [next(iter(_TYPES.get(each, ())), "") for each in known]
     # An argument may be in its place, and in quotes by mistake.
-    if _fit(types, arguments, grammar) or any(
+    if _fit(parameters, types) or any(
         type_ in _NUMBERS and isinstance(word, nodes.String) and word.value.isdigit()
-        for type_, word in zip(types, arguments, strict=True)
+        for type_, word in zip(parameters, arguments, strict=True)
     ):
         return None
-    if "map" in types and function.is_lookup:
+    if "map" in parameters and function.is_lookup:
         # Getters take the request, which `$` is inside of `range` and `with`, too.
         root = nodes.Variable(0, ("$",))
         arguments = [root if isinstance(word, nodes.Dot) else word for word in arguments]
-    first, *middle, last = arguments
+    first, *middle, last = range(len(arguments))
     # The value moves from the front to the end, or from the end to the front, or by one place.
-    orders = ([*middle, last, first], [last, first, *middle], [*arguments[1::-1], *arguments[2:]])
+    orders = ([*middle, last, first], [last, first, *middle], [1, 0, *range(2, len(arguments))])
     texts = {
-        " ".join([name, *map(nodes.argument_source, order)])
+        " ".join([name, *(nodes.argument_source(arguments[index]) for index in order)])
         for order in orders
-        if _fit(types, order, grammar)
+        if _fit(parameters, [types[index] for index in order])
     }
     # Of several orders that fit none is certain. Outside of `range` and `with` the dot is no map of
     # theirs, but the request.
-    is_request = "map" in types and any(isinstance(word, nodes.Dot) for word in arguments)
-    is_certain = len(texts) == 1 and not is_request
+    is_request = "map" in parameters and any(isinstance(word, nodes.Dot) for word in arguments)
+    is_certain = len(texts) == 1 and not is_request and (refused is None or all(types))
     usage = _signature(function, len(arguments)).usage
     return next(iter(texts), None) if is_certain else usage if texts else None
 
 
-def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: parser.Grammar) -> bool:
+def _fit(parameters: Sequence[str], types: Sequence[str]) -> bool:
     """Report whether parameters may take arguments; one of an unknown type may fit."""
-    parameters = (Parameter(type_, _TYPES.get(type_, ())) for type_ in types)
     return all(
-        parameter.takes(type_of(argument, grammar))
-        for parameter, argument in zip(parameters, arguments, strict=True)
+        Parameter(parameter, _TYPES.get(parameter, ())).takes(type_)
+        for parameter, type_ in zip(parameters, types, strict=True)
     )

@@ -172,7 +172,7 @@ class _Action:
             return self._wrap(match["else"] or "end"), ""
         if match := _CONDITIONAL.match(body):
             keyword = "if" if match[1].removeprefix("#") == "if" else "else if"
-            condition = self._expression(body[match.end() :].strip().removesuffix(":"))
+            condition = self._expression(_THEN.sub("", body[match.end() :]))
             return self._wrap(f"{keyword} {condition}"), ""
         if match := _LOOP.match(body):
             return self._loop(body[match.end() :].strip().removesuffix(":"))
@@ -623,6 +623,7 @@ _KEYWORD: Final = re.compile(
     r"|/(?:if|each|with|unless)"
 )
 _CONDITIONAL: Final = re.compile(r"(else[ \t]+if|elseif|elif|\#?if)\b\s*")
+_THEN: Final = re.compile(r"(?:\s+then|\s*:)\Z")
 _LOOP: Final = re.compile(r"(?:range|for|\#each)\s+")
 _LOOP_NAMES: Final = re.compile(
     r"\$?([A-Za-z_]\w*)(?:\s*(?:,|\s(?=\$))\s*\$?([A-Za-z_]\w*))?\s*(?::=|=|\bin\b)\s*"

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from function_script.engines.gotemplate import corrections, registry
+from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.arguments import CONSTANTS, move_subject
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
 
-# Functions that take the text they work on last, which may also be a constant.
-_OF_CONSTANTS: Final = frozenset({"contains", "indent", "nindent", "regexMatch", "repeat", "trunc"})
 _REPLACING: Final = frozenset({"regexReplaceAll", "regexReplaceAllLiteral"})
 _EFFECTS: Final = registry.MUTATING | {"fail"}
 # Messages and hints for functions whose results Go prints where nobody stores them.
@@ -103,34 +102,19 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
             continue
         if name in _REPLACING and len(arguments) == len(("pattern", "text", "replacement")):
             pattern, text, replacement = map(nodes.argument_source, arguments)
-            if _is_constant(arguments[1]) and not _is_constant(arguments[2]):
+            if isinstance(arguments[1], CONSTANTS) and not isinstance(arguments[2], CONSTANTS):
                 message = f"{name} works on the constant {text}"
                 hint = (
                     f"the text comes before its replacement: {name} {pattern} {replacement} {text}"
                 )
                 yield Finding(command.position, len(name), message, hint)
-        if name not in corrections.SUBJECT_LAST - _OF_CONSTANTS:
-            continue
-        parameters = registry.FUNCTIONS[name].parameter_types
-        if len(parameters) != len(arguments) or not _is_constant(arguments[-1]):
-            continue
-        value = arguments[-1]
-        # An empty constant is never taken.
-        is_empty = isinstance(value, nodes.String) and not value.value
-        is_useless = not is_empty if name == "default" else isinstance(value, nodes.String)
-        if _is_constant(arguments[0]) or not is_useless:
-            continue
-        text = " ".join(map(nodes.argument_source, (*arguments[1:], arguments[0])))
-        last = nodes.argument_source(value)
-        message = f"{name} works on the constant {last}"
-        if name == "default":
-            message = f"default gives {last} every time, for this is never empty"
-        yield Finding(
-            position=command.position,
-            width=len(name),
-            message=message,
-            hint=f"the value that it works on comes last: {name} {text}",
-        )
+        if (moved := move_subject(name, arguments)) is not None:
+            last = nodes.argument_source(arguments[-1])
+            message = f"{name} works on the constant {last}"
+            if name == "default":
+                message = f"default gives {last} every time, for this is never empty"
+            hint = f"the value that it works on comes last: {moved}"
+            yield Finding(command.position, len(name), message, hint)
 
 
 def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
@@ -176,7 +160,11 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
         match word:
             case nodes.Pipe(
                 commands=[nodes.Command(words=(nodes.Identifier(name=name), left, right))]
-            ) if name == opposite and _is_constant(right) and not _is_constant(left):
+            ) if (
+                name == opposite
+                and isinstance(right, CONSTANTS)
+                and not isinstance(left, CONSTANTS)
+            ):
                 constant = nodes.to_source(right)
                 first = compared.setdefault(nodes.to_source(left), constant)
                 if first != constant:
@@ -190,7 +178,3 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
                         hint=f"write {'and' if is_true else 'or'}",
                     )
                     return
-
-
-def _is_constant(word: nodes.Operand) -> bool:
-    return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))

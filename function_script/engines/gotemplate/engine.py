@@ -84,11 +84,13 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     def locate(line: int) -> Span | None:
         return positions.find_origin(line, trace())
 
-    gaps = tuple(run_problems.list_missing(run, pieces, loaded))
+    missing = tuple(run_problems.list_missing(run, pieces, loaded))
+    is_deferring = loaded.settings.defers
     text = _join(pieces, loaded, scope, limits, allowance)
     return TemplateResult(
         text=text,
-        gaps=gaps,
+        gaps=missing if is_deferring else (),
+        missing=() if is_deferring else missing,
         locate=locate,
         explain=lambda line: _explain(line, text.split("\n"), locate, program),
         trace=trace,

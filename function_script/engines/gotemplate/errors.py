@@ -22,7 +22,7 @@ class Code(Enum):
     BAD_CHARACTER = 1
     BAD_CONSTRAINT = 'write a constraint such as ">= 1.2, < 2"'
     BAD_ESCAPE = "write two backslashes for one, or the text in backquotes"
-    BAD_PATTERN = r"write \\ before a character that is meant as such, in a text with backquotes"
+    BAD_PATTERN = r"write \ before a character that is meant as such, in backquotes: `a\.b`"
     BAD_VERSION = "a version is three numbers with dots, 1.2.3; semverCompare takes it last"
     BLOCK_UNCLOSED = 2
     CHARACTER_UNCLOSED = "a text is in double quotes"
@@ -50,14 +50,12 @@ class Code(Enum):
         "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1"
     )
     NULL_AS_ARGUMENT = "it is null: use default"
-    NULL_AS_TEXT = 'say what to write instead: {{ .x | default "none" }}'
+    NULL_AS_VALUE = "say what to take instead: (.x | default VALUE)"
     NULL_TO_RANGE = "say what to go over instead: {{ range default list .x }}"
     OUTSIDE_RANGE = "only a range has turns to leave or to go on with: take it out"
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
     PLUS_BETWEEN = "add A B adds numbers; print joins texts, concat lists, and merge maps"
-    PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
-    PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
     RAW_TEXT_UNCLOSED = "close it with `"
     TEMPLATE_REPEATED = "give one of them another name"
     TEMPLATE_UNKNOWN = 7
@@ -67,6 +65,7 @@ class Code(Enum):
     VALUE_TO_RANGE = "range goes over lists, maps and whole numbers: see the path"
     VARIABLE_UNDEFINED = 9
     WRONG_COUNT = 10
+    WRONG_TYPE = 11
 
     @property
     def hint(self) -> str | None:
@@ -77,7 +76,8 @@ class Code(Enum):
 class GoError(Exception):
     """Failure of a template; ``text`` is Go's message without the position.
 
-    ``code`` is None where no hint depends on it. ``subject`` is the name that it is about, or "".
+    ``code`` is None where no hint depends on it. ``subject`` is the name that it is about, the
+    kind of the value that a parameter refused, or "".
     """
 
     def __init__(self, text: str, code: Code | None = None, subject: str = "") -> None:

@@ -63,7 +63,7 @@ class Function:
     ``any``     interface {}: any value, None for nil
     ``value``   reflect.Value: any value, nil apart (None in a container, MISSING elsewhere)
     ``string``  str; ``bool`` bool; ``float64`` float
-    ``int``     Int (literals too); ``int64`` int
+    ``int``     Int (literals too)
     ``map``     map[string]interface {}: dict, or NilMap() for a missing value or literal nil
     other       exactly that go_type, for example ``time.Time``
 

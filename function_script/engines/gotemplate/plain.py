@@ -105,7 +105,8 @@ def _describe(
     """
     if not sites:
         return None, str(error)
-    chain = [*(site for site in sites[:-1] if site.function == "include"), sites[-1]]
+    last = Site(_last_word(sites[-1]), sites[-1].template, sites[-1].function)
+    chain = [*(site for site in sites[:-1] if site.function == "include"), last]
     outer, *inner = [_place(site, loaded) for site in chain]
     texts = [
         f"{place}executing {printing.quote(site.template)} at <{nodes.to_source(site.node)}>: "
@@ -113,6 +114,16 @@ def _describe(
     ]
     cause = "error calling include: ".join(texts)
     return outer, cause + run_problems.run_text(error, sites[-1])
+
+
+def _last_word(site: Site) -> nodes.Placed:
+    """Return Go's node for the value of a chain or of a stage: the last word that it compiles."""
+    node = site.node
+    while isinstance(node, (nodes.Chain, nodes.Command)) and site.function is None:
+        node = node.start if isinstance(node, nodes.Chain) else node.words[-1]
+        while isinstance(node, nodes.Pipe):
+            node = node.commands[-1].words[-1]
+    return node
 
 
 def _place(site: Site, loaded: programs.LoadedProgram) -> Place:

@@ -4,14 +4,14 @@ Those of lines of the output are found by rendering once more. This is slow, and
 text that turns out to be wrong.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.programs import JoinedSource, LoadedProgram
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.syntax.nodes import Action
+from function_script.engines.gotemplate.syntax.nodes import Action, Site
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Piece, Source, Span, span_at
 
@@ -68,35 +68,30 @@ STRETCH: Final = 5.0
 def trace(run: Run, data: object, loaded: LoadedProgram) -> Sequence[Piece]:
     """Render once more; return the pieces of the text, none if that fails or exceeds a limit."""
     try:
-        return tuple(_pieces(run, data, loaded))
+        parts = run.trace(data)
     except (GoError, LimitExceededError, RecursionError):
         return ()
+    return [_to_piece(text, site, loaded) for text, site in parts]
 
 
-def _pieces(run: Run, data: object, loaded: LoadedProgram) -> Iterator[Piece]:
-    left, right = loaded.settings.delims
-    for text, site in run.trace(data):
-        source, node = loaded.origins[site.template], site.node
-        start, expression = node.position, None
-        end = start + len(text)
-        if isinstance(node, Action):
-            # A mark that trims stands in front of the delimiter.
-            start, close = node.left, source.text.index(right, node.right)
-            end = close + len(right)
-            expression = source.text[start + len(left) : close].strip("- \t\r\n")
-        yield Piece(
-            text=text,
-            source=source.text,
-            start=start,
-            end=end,
-            locate=_locator(source),
-            expression=expression,
-            filter_form="{} {}",
-        )
-
-
-def _locator(source: Source) -> Callable[[int, int], Span]:
-    return lambda offset, width: find_span(source, offset, width).span
+def _to_piece(text: str, site: Site, loaded: LoadedProgram) -> Piece:
+    source, node = loaded.origins[site.template], site.node
+    start, end, expression = node.position, node.position + len(text), None
+    if isinstance(node, Action):
+        # A mark that trims stands in front of the delimiter.
+        left, right = loaded.settings.delims
+        start, close = node.left, source.text.index(right, node.right)
+        end = close + len(right)
+        expression = source.text[start + len(left) : close].strip("- \t\r\n")
+    return Piece(
+        text=text,
+        source=source.text,
+        start=start,
+        end=end,
+        locate=lambda offset, width: find_span(source, offset, width).span,
+        expression=expression,
+        filter_form="{} {}",
+    )
 
 
 def find_origin(line: int, pieces: Sequence[Piece]) -> Span | None:

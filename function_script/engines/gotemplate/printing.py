@@ -74,7 +74,7 @@ def quote(text: str) -> str:
 
 _MAX_BMP: Final = 0xFFFF
 _DELETE: Final = 0x7F
-_SHORT_ESCAPES: Final = {
+SHORT_ESCAPES: Final = {
     "\a": r"\a",
     "\b": r"\b",
     "\f": r"\f",
@@ -88,8 +88,8 @@ _SHORT_ESCAPES: Final = {
 
 
 def _escape(character: str) -> str:
-    if character in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[character]
+    if character in SHORT_ESCAPES:
+        return SHORT_ESCAPES[character]
     if character.isprintable():
         return character
     code = ord(character)

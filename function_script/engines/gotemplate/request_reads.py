@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import programs, registry
+from function_script.engines.gotemplate.arguments import CONSTANTS
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import ANY, CONDITION, FieldAccess, FieldComparison
@@ -33,7 +34,6 @@ GETTERS: Final = {
 """Functions that take a name: what is above and below it in the request."""
 # Functions that take keys, and do without what these name.
 _ASKING: Final = frozenset({"dig", "hasKey"})
-_CONSTANTS: Final = (nodes.Bool, nodes.Number, nodes.String)
 _COMPARISONS: Final = frozenset({"eq", "ne"})
 
 
@@ -247,7 +247,7 @@ class Walker:
             case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
                 path = self._look_up(paths[-1], keys, command.function)
                 # A text or a number in its place is none of the field's.
-                return None if isinstance(default, _CONSTANTS) else path
+                return None if isinstance(default, CONSTANTS) else path
         return None
 
     def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:

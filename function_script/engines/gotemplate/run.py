@@ -23,7 +23,7 @@ from function_script.engines.gotemplate.errors import (
     NoValueError,
 )
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.values import MISSING, POISON, Int
+from function_script.engines.gotemplate.values import POISON, Int
 from function_script.engines.outdents import is_outdented
 from function_script.request.limits import Limits
 
@@ -42,7 +42,7 @@ _ITEMS_PER_STEP: Final = 2
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
 # A search for the lines of notes takes time, and a few warnings are enough.
-_MAX_NOTED: Final = 20
+MAX_NOTED: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 # The slots of a template's data: as its first dot, and as its variable ``$``.
@@ -108,9 +108,11 @@ class Handler:
         # A part of the change may be done, and what follows would see it.
         if self.mutates:
             _fail_without_gap(error)
+        # Only a missing value may come later.
+        if isinstance(error, FieldError) and error.kind not in _MISSING_KINDS:
+            raise error
         if self.poisoned is not None:
             for slot in self.poisoned:
-                _check_missing(error)
                 frame.values[slot] = POISON
         else:
             # The innermost place: a template that was called recorded it before it ended.
@@ -118,16 +120,9 @@ class Handler:
             # Only the main text has gaps.
             if site is None or run.capture_depth:
                 raise error
-            _check_missing(error)
             run.gaps.append((len(run.parts), error, site))
         run.sites.clear()
         return self.end
-
-
-def _check_missing(error: GoError) -> None:
-    """Raise ``error`` again unless it is about a value that does not exist."""
-    if isinstance(error, FieldError) and error.kind not in _MISSING_KINDS:
-        raise error
 
 
 def _fail_without_gap(error: GoError) -> NoReturn:
@@ -216,7 +211,8 @@ class Run:
         self.capture_depth = 0
         # The sites of the error that ends the run, or a part of it, the innermost first.
         self.sites: list[Site] = []
-        # The gaps of the main text: the number of the part behind it, its error and its place.
+        # The gaps of the main text, or Go's texts for no value: the number of the part behind it or
+        # with it, its error and its place.
         self.gaps: list[tuple[int, GoError, Site]] = []
         # The number of captures around each part, and its site, where they are recorded.
         self.part_sites: list[tuple[int, Site]] | None = None
@@ -227,6 +223,7 @@ class Run:
         self.outdents: list[int] = []
         # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
+        self.main_parts = self.parts
         self._counted_parts = 0
         self._output_characters = 0
 
@@ -234,7 +231,7 @@ class Run:
 
     def render(self, data: object, parts: list[str]) -> None:
         """Run the main template, adding its text to ``parts`` part by part."""
-        self.parts = parts
+        self.parts = self.main_parts = parts
         self.root = data
         self.templates[MAIN].render(self, data)
         self._count_output()
@@ -256,7 +253,7 @@ class Run:
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""
-        if self.capture_depth or len(self.outdents) == _MAX_NOTED:
+        if self.capture_depth or len(self.outdents) == MAX_NOTED:
             return
         if is_outdented(self.parts, len(self.parts), value):
             self.outdents.append(len(self.parts))
@@ -314,12 +311,10 @@ class Run:
             return int.__repr__(value)
         if type(value) is bool:
             return "true" if value else "false"
-        if value is None or value is MISSING:
-            return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
-            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_NOTED
+            is_noted = not self.capture_depth and len(self.printed_lists) < MAX_NOTED
             if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)

@@ -10,6 +10,7 @@ from function_script.engines.gotemplate import arguments, corrections, errors, r
 from function_script.engines.gotemplate.corrections import REQUEST, find_go_name
 from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
+from function_script.engines.gotemplate.printing import NO_VALUE
 from function_script.engines.gotemplate.programs import LoadedProgram
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
@@ -67,21 +68,45 @@ def run_problem(
 
 
 def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
-    """Yield the gaps that missing values left in the text of a run, with what they wait for."""
-    offset = end = 0
-    for number, (index, error, site) in enumerate(run.gaps):
+    """Yield the missing values in the text of a run: its gaps, or Go's words for no value."""
+    offset = end = at = 0
+    noted = {index for index, *_ in run.gaps}
+    for number, (first, error, site) in enumerate(run.gaps):
+        index = first
+        if not loaded.settings.defers:
+            index = _find_written(pieces, first, noted)
+            if index < 0:
+                continue
+            at = pieces[index].find(NO_VALUE)
         # In characters of the output, where bytes that are not UTF-8 are replaced.
+        if index < end:
+            offset = end = 0
         offset += len(whole("".join(pieces[end:index])))
         end = index
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue
-        location = _locate(site, loaded)
-        cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
-        message = (
-            f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
+        cause, hint = _cause(error, site), None
+        words = f": {cause}" if cause else f" {_state(error)}"
+        if isinstance(error, errors.NoValueError):
+            hint = _missing_hint(error, site, _OPTIONAL_IN_GO, is_own=loaded.settings.is_own)
+        yield MissingValue(
+            offset=offset + at,
+            missing=f"{_expression(site)}{words}",
+            span=_locate(site, loaded).span,
+            hint=hint,
         )
-        yield MissingValue(offset=offset, missing=message, span=location.span)
+
+
+def _find_written(pieces: list[str], index: int, noted: set[int]) -> int:
+    """Return the number of the part with Go's words for a missing value; -1 if none has them.
+
+    It is a later one where a variable got the text of a template.
+    """
+    for each in range(index, len(pieces)):
+        if NO_VALUE in pieces[each] and (each == index or each not in noted):
+            return each
+    return -1
 
 
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
@@ -134,7 +159,11 @@ def _cause(error: Exception, site: Site) -> str:
         return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
     if not isinstance(error, errors.NoValueError) or error.path in {"", _expression(site)}:
         return ""
-    return f"{error.path} is null" if error.null else f"{error.path} does not exist"
+    return f"{error.path} {_state(error)}"
+
+
+def _state(error: Exception) -> str:
+    return "is null" if isinstance(error, errors.NoValueError) and error.null else "does not exist"
 
 
 def _cut_chain(node: nodes.Placed, count: int) -> str:
@@ -159,6 +188,9 @@ def _expression(site: Site) -> str:
 
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
+_REFUSED: Final = frozenset({Code.NOT_A_STRING, Code.NOT_AN_INTEGER, Code.WRONG_TYPE})
+# Keys of each request, which no other value has.
+_REQUEST_KEYS: Final = frozenset({"meta", "observed"})
 _TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _VARIABLE: Final = re.compile(r"\$\w+")
 # Values of observed resources, and actions that write no text or change what others write.
@@ -171,6 +203,7 @@ _STATEMENT: Final = re.compile(
     r"-?\s*(?:if|else|with|range|template|block|define|\$\w+\s*:?=)|.*\b(?:set|unset|\w*[mM]erge)"
 )
 _OPTIONAL: Final = "where it may be missing, use default, or test it with if or with"
+_OPTIONAL_IN_GO: Final = "check the path, give the value a default, or make a missing key an error"
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
@@ -192,7 +225,8 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
     if isinstance(error, errors.FieldError):
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
-        return _missing_hint(error, site, f"{_advise_to_wait(error, sites, loaded)}{_OPTIONAL}")
+        optional = f"{_advise_to_wait(error, sites, loaded)}{_OPTIONAL}"
+        return _missing_hint(error, site, optional, is_own=loaded.settings.is_own)
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
     is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
@@ -214,7 +248,8 @@ def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str 
         correction = corrections.correct(source, position, grammar)
         if correction is not None:
             return correction.hint
-    text = arguments.reorder(source, position, grammar)
+    actual = error.subject if isinstance(error, GoError) and error.code in _REFUSED else ""
+    text = arguments.reorder(source, position, grammar, actual)
     return None if text is None else f"write {text}"
 
 
@@ -247,7 +282,9 @@ def _advise_to_wait(
     return f"{condition}{missing_values.DOCUMENT_WAITS}; "
 
 
-def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) -> str:
+def _missing_hint(
+    error: errors.NoValueError, site: Site | None, optional: str, *, is_own: bool
+) -> str:
     # A misspelt name first: an existing key that is near is what its author meant.
     near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
     if near is not None:
@@ -260,11 +297,11 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
     # Without the keys of a holder, the first name of the chain is the one that is missing.
     name = error.name if error.names else first
     # The name is the root of another language if the request itself is the holder.
-    is_request = not error.names or set(error.names) >= REQUEST
+    is_request = not error.names or set(error.names) >= _REQUEST_KEYS
     if name not in REQUEST and (is_request or (name == first and field_names.is_of_helm(name))):
         # Elsewhere, the dot and $ may be anything.
         prefix = ("." if first else "$.") if is_request else ""
-        if advice := field_names.advise_root(name, prefix):
+        if advice := field_names.advise_root(name, prefix, has_params=is_own):
             return advice
     own = field_names.ROOTS if error.name == first else ()
     roots = REQUEST if error.name in REQUEST else frozenset(own)

@@ -119,7 +119,7 @@ def refuse(value: object, type_name: str) -> NoReturn:
         text = f"invalid value; expected {type_name}"
         raise errors.EvalError(text, errors.Code.NOTHING_AS_ARGUMENT)
     actual = _UNTYPED if value is None else values.go_type(value)
-    code = None
+    code = errors.Code.WRONG_TYPE
     if value is None:
         code = errors.Code.NULL_AS_ARGUMENT
     elif type_name == "string" and isinstance(value, (int, float, bytes)):
@@ -127,8 +127,9 @@ def refuse(value: object, type_name: str) -> NoReturn:
     elif type_name == "int" and isinstance(value, (int, float, str)):
         # The function int makes 0 of other texts.
         is_number = not isinstance(value, (bool, str)) or str(value).lstrip("-").isdecimal()
-        code = errors.Code.NOT_AN_INTEGER if is_number else None
-    raise errors.EvalError(f"wrong type for value; expected {type_name}; got {actual}", code)
+        code = errors.Code.NOT_AN_INTEGER if is_number else code
+    text = f"wrong type for value; expected {type_name}; got {actual}"
+    raise errors.EvalError(text, code, values.go_kind(value))
 
 
 # The items of ``range``: lists, maps in the order of their keys, numbers

@@ -49,9 +49,6 @@ class Missing:
     def __bool__(self) -> bool:
         return False
 
-    def __repr__(self) -> str:
-        return "MISSING"
-
 
 MISSING: Final = Missing()
 

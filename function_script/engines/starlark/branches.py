@@ -35,7 +35,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
         return []
     # Those of the run before, which the script has recorded in the same set.
     reached.clear()
-    with predeclared.SeededRun(scope):
+    with predeclared.seeded_run(scope):
         try:
             if program.options.get("missing") == "Defer":
                 engine.DeferredEvaluation(script, text, limits, options).whole(request)

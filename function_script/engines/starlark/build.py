@@ -22,9 +22,9 @@ from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.errors import ProgramError
 from function_script.texts.problems import list_choices, suggest
-from function_script.texts.source import Source, Span
+from function_script.texts.source import Source
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
@@ -37,7 +37,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 class Script:
     """A script that can be called: ``wrapped`` is ``frozen`` behind the bridge, with its limits.
 
-    ``sources`` are its own and its modules', by name; ``span`` is the definition of ``main``.
+    ``sources`` are its own and its modules', by name.
     ``reach`` are the parts of a request that it needs; None: all.
     """
 
@@ -45,7 +45,6 @@ class Script:
     wrapped: starlark.FrozenModule
     main: Source
     sources: Mapping[str, Source]
-    span: Span | None
     reach: PartTree | None
 
 
@@ -58,9 +57,12 @@ _SCRIPTS: ByteLruCache[tuple[object, ...], Script] = ByteLruCache(32 << 20, max_
 @remembered(8)
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
     """Return the program's script, from the cache or built; raises FatalError."""
-    key = _key(program, limits)
+    # The limits are compiled into the wrapper, or checked only when a script is built.
+    of_limits = limits.source_bytes, limits.nodes, limits.depth
+    key = *of_limits, program.main, *sorted(program.modules.items())
     result = _SCRIPTS.get(key)
     if result is None:
+        program.check_size(limits)
         result = _Build(program, limits, options).script()
         length = sum(len(source.text) for source in result.sources.values())
         _SCRIPTS.put(key, result, _BASE_BYTES + _BYTES_PER_CHARACTER * length)
@@ -78,12 +80,6 @@ def silent(
     ``callables`` are functions that its sources can call, by name.
     """
     return _Build(program, limits, options, {**_SILENT, **callables}).script()
-
-
-def _key(program: Program, limits: Limits) -> tuple[object, ...]:
-    # The limits are compiled into the wrapper, or checked only when a script is built.
-    of_limits = limits.source_bytes, limits.nodes, limits.depth
-    return (*of_limits, program.main, *sorted(program.modules.items()))
 
 
 class _Build:
@@ -108,7 +104,6 @@ class _Build:
         self._options = options
         self._frozen: dict[str, starlark.FrozenModule] = {}
         self._sources: dict[str, Source] = {}
-        self._bytes = 0
         # Modules whose build has begun, the outermost first.
         self._loading: list[str] = []
         # For a module that is not there.
@@ -132,7 +127,6 @@ class _Build:
             wrapped=wrapped,
             main=main,
             sources=self._sources,
-            span=errors.main_span(main),
             reach=pruning.project_request(source.text for source in self._sources.values()),
         )
 
@@ -161,13 +155,6 @@ class _Build:
         return module.freeze()
 
     def _parse(self, source: Source) -> starlark.AstModule:
-        self._bytes += len(source.text.encode("utf-8", "replace"))
-        if self._bytes > self._limits.source_bytes:
-            raise LimitError.of(
-                f"cannot load {source.name}: {self._bytes:,} bytes of source "
-                f"are more than the limit of {self._limits.source_bytes:,}",
-                limit="source",
-            )
         text = source.text.removeprefix(_BYTE_ORDER_MARK)
         source = Source(name=source.name, text=text)
         self._sources[source.name] = source
@@ -216,7 +203,7 @@ _MAX_NAMES: Final = 20
 def find_problems(
     program: Program, limits: Limits, options: starlark.EvalOptions
 ) -> list[Diagnostic]:
-    """Return the problems of the main source and of every module; raises LimitError."""
+    """Return the problems of the main source and of every module."""
     problems = [
         problem
         for source in program.sources()
@@ -233,8 +220,6 @@ def _find_in_main(
     for _ in range(_MAX_NAMES):
         try:
             _Build(program, limits, options, _SILENT, stubs=stubs).module()
-        except LimitError:
-            raise
         except ProgramError as error:
             (problem,) = error.diagnostics
             failure = interpreter.read(str(error.__cause__))

@@ -76,9 +76,9 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
             # Of a list of a wrong type, only the interpreter knows more.
             if type_ in parameter.types:
                 return None
-            return _explain_type(call, signature, WrongArgument(where, parameter, type_))
+            return _explain_type(call, signature, WrongArgument(where, parameter, type_), kinds)
     for wrong in find_wrong_types(signature, types, type_of_name):
-        return _explain_type(call, signature, wrong)
+        return _explain_type(call, signature, wrong, kinds)
     match find_argument(call, signature, "body"):
         case ast.Lambda(args=ast.arguments(args=[first, *others], defaults=defaults)) as body if (
             len(others) >= len(defaults)
@@ -92,7 +92,9 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
     return problem or _find_wrong_word(call, signature)
 
 
-def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) -> Problem:
+def _explain_type(
+    call: ast.Call, signature: Signature, wrong: WrongArgument, kinds: Kinds
+) -> Problem:
     """Return the problem of an argument of a wrong type."""
     positional, keywords = syntax.arguments_of(call)
     argument = positional[wrong.at] if isinstance(wrong.at, int) else keywords[wrong.at]
@@ -103,6 +105,14 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     # A null is wrong in any order, and where a number is wanted, a text may hold one.
     is_certain = types != ["integer"] or isinstance(argument, ast.Constant)
     is_ordered = is_ordered and is_certain and wrong.type != NULL
+    if kinds.is_parameter(argument):
+        # The caller may have the wrong order, unless another argument here is the right one.
+        is_ordered &= any(
+            getattr(each, "id", "") == parameter.name
+            or signatures.type_of_kind(kinds.of(each)) in parameter.types
+            for each in positional
+            if each is not argument
+        )
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"

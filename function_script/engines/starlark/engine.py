@@ -2,14 +2,21 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, cast
 
 import orjson
 import starlark
 
-from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import paths
+from function_script.engines.starlark import (
+    build,
+    errors,
+    interpreter,
+    mistakes,
+    predeclared,
+    tracing,
+)
+from function_script.engines.starlark.analysis import missing, paths, syntax
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.lazy import Lazy
@@ -66,7 +73,7 @@ class _Run:
         self._script = build.script(program, limits, self._options)
         self._request = build_request(scope)
         self._text = to_json(paths.select(self._request, self._script.reach))
-        self._tracer: tracing.Tracer | None = None
+        self._places: dict[Path, tracing.Entry | None] = {}
 
     def result(self) -> ScriptResult:
         """Return the result of ``main``; raises FatalError."""
@@ -74,7 +81,7 @@ class _Run:
         withheld: tuple[Withheld, ...] = ()
         is_deferring = self._program.options.get("missing") == "Defer"
         try:
-            with predeclared.SeededRun(self._scope):
+            with predeclared.seeded_run(self._scope):
                 if is_deferring:
                     run = DeferredEvaluation(script, self._text, self._limits, self._options)
                     reply, withheld = run.whole(self._request)
@@ -97,9 +104,9 @@ class _Run:
         value, resources = _read(reply, self._limits)
         return ScriptResult(
             value=value,
-            span=script.span,
             resources=resources,
             locate=self._locate,
+            explain_null=self._explain_null,
             mentions=self._mentions,
             trace=partial(self._trace, reply, [each.name for each in withheld]),
             withheld=withheld,
@@ -111,24 +118,41 @@ class _Run:
 
     def _trace(self, reply: str, skipped: Sequence[str]) -> Mapping[Path, Span | None]:
         """Return the places of what `main` has returned, without the skipped resources."""
+        with predeclared.seeded_run(self._scope):
+            return self._tracer.trace(
+                orjson.loads(reply),
+                lambda script, limits, options: DeferredEvaluation(
+                    script, self._text, limits, options
+                ).without(skipped),
+            )
 
-        def call(script: Script, limits: Limits, options: starlark.EvalOptions) -> str:
-            if not skipped:
-                return build.call_main(script.wrapped, self._text, options)
-            return DeferredEvaluation(script, self._text, limits, options).without(skipped)
-
-        with predeclared.SeededRun(self._scope):
-            return self._build_tracer().trace(orjson.loads(reply), call)
-
-    def _locate(self, path: Sequence[str | int]) -> Span | None:
+    def _locate(self, path: Path) -> Span | None:
         """Return the place of a value; without one, it is that of ``main``."""
-        # One script, and the time of one brief run, are for all problems of a result.
-        if self._tracer is None:
-            self._tracer = self._build_tracer()
-        with predeclared.SeededRun(self._scope):
-            return self._tracer.find(tuple(path), self._part_along) or self._script.span
+        place = self._find(path)
+        return errors.main_span(self._script.main) if place is None else place.span
 
-    def _build_tracer(self) -> tracing.Tracer:
+    def _explain_null(self, path: Path, hint: str | None) -> str | None:
+        """Return what is certain of the origin of a null value, or the hint for any value."""
+        place = self._find(path)
+        if place is None or not place.is_null or place.value is None:
+            return hint
+        if of_function := mistakes.find_no_result(place.value, place.source):
+            return of_function
+        span = syntax.span_of(place.value, place.source)
+        key = missing.find_missing_key(span, {}, self._script.sources, self._request)
+        if key is None or key.is_final:
+            return hint if key is None else key.text
+        return "; ".join(filter(None, (key.text, hint)))
+
+    def _find(self, path: Path) -> tracing.Entry | None:
+        if path not in self._places:
+            with predeclared.seeded_run(self._scope):
+                self._places[path] = self._tracer.find(path, self._part_along)
+        return self._places[path]
+
+    @cached_property
+    def _tracer(self) -> tracing.Tracer:
+        """One script, and the time of one brief run, for all problems of a result."""
         brief = interpreter.brief_options(self._options)
         return tracing.Tracer(self._program, self._limits, brief)
 
@@ -142,14 +166,14 @@ class _Run:
         """Run another program briefly and return the text of its error; "" without one."""
         brief = interpreter.brief_options(self._options)
         try:
-            with predeclared.SeededRun(self._scope):
+            with predeclared.seeded_run(self._scope):
                 silent = build.silent(program, self._limits, brief)
                 build.call_main(silent.wrapped, self._text, brief)
         except starlark.StarlarkError as error:
             errors.take_raised()
             return str(error)
         except FatalError:
-            # The longer text may be too long, or the top level takes all the time there is.
+            # The top level takes all the time there is.
             return ""
         return ""
 

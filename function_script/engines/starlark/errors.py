@@ -249,12 +249,7 @@ def _diagnostic(
     if failure.code == "key" and failure.spot is not None and failure.spot.name == PRELUDE:
         # Our functions look up nothing else that may be missing.
         hint = "the first argument is the request, as main gets it"
-    if isinstance(raised, RefusalError) and raised.code in {
-        "name",
-        "request",
-        "reserved",
-        "selector",
-    }:
+    if isinstance(raised, RefusalError) and raised.code:
         code = Code("duplicate-name" if raised.code == "name" else "program", raised.subject)
     if isinstance(raised, ArgumentError):
         parameter, value = raised.facts

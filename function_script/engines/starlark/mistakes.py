@@ -18,7 +18,7 @@ from function_script.engines.signatures import NULL, Signature
 from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
-from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.analysis.names import OBJECT_GETTERS, Bindings
 from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.engines.starlark.interpreter import NONE, Failure, Finding
 from function_script.engines.tables import Rules
@@ -55,7 +55,6 @@ _TYPES: Final = frozenset(
 PARAMETERS: Final = "main must take exactly one argument"
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
-_OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 _FILLED: Final = "its functions fill it, such as rsp.resource(name, body)"
 _COPY: Final = "list(value) copies a list, and merge({}, value) a dict"
 
@@ -179,6 +178,16 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
             return isinstance(text, ast.Constant)
         case code, node:
             return code == "arguments" and isinstance(node, ast.Call)
+
+
+def find_no_result(node: ast.expr, source: Source) -> str | None:
+    """Return the hint for a value that a function without a result has given; else None."""
+
+    def explain(script: _Script) -> Iterator[Finding]:
+        called = getattr(_find_origin(node, script), "func", None)
+        yield script.say(_no_result_hint(called, script))
+
+    return next((each.hint for each in _find_in(source, explain)), None)
 
 
 def find_main_hint(source: Source) -> str | None:
@@ -324,7 +333,7 @@ def _find_origin(node: ast.expr, script: _Script) -> ast.expr:
 def _none_hint(node: ast.expr, script: _Script) -> str | None:
     """Return the hint for a value that is None: that of the function that has given it."""
     called = getattr(_find_origin(node, script), "func", None)
-    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *_OBJECT_GETTERS}
+    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *OBJECT_GETTERS}
     return _no_result_hint(called, script) or (calls.IS_NONE if is_getter else None)
 
 
@@ -333,11 +342,21 @@ def _no_result_hint(called: ast.expr | None, script: _Script) -> str | None:
     method, name = getattr(called, "attr", ""), getattr(called, "id", "")
     if method in syntax.NO_RESULT:
         return f"{method} changes its list or dict and gives None: write it on a line of its own"
-    for function in ast.walk(script.tree):
-        if isinstance(function, ast.FunctionDef) and function.name == name:
-            returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
-            return None if returns else f"{name} returns nothing: write `return value`"
-    return None
+    bindings = Bindings.of([script.tree])
+    match bindings.functions.get(name, []) if bindings.is_certain(name) else []:
+        case [function] if not any(map(_is_end, ast.walk(function))):
+            return f"{name} returns nothing: write `return value`"
+        case _:
+            return None
+
+
+def _is_end(node: ast.AST) -> bool:
+    """Report whether a node returns a value, or fails."""
+    match node:
+        case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
+            return True
+        case _:
+            return False
 
 
 @_explains("items")
@@ -636,7 +655,8 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
                 text = calls.to_source(node.value)
                 hint = f"an assignment replaces an item that is there: {text}.append(item) adds one"
             yield script.say(hint)
-        case Failure(code="index"), ast.Subscript():
+        # A slice is never beyond the end: its step is 0.
+        case Failure(code="index"), ast.Subscript(slice=index) if not isinstance(index, ast.Slice):
             yield script.say("test the length first")
         case Failure(code="key", arguments={"key": key}), ast.Subscript(value=value):
             origin = _find_origin(value, script)
@@ -726,14 +746,11 @@ def _no_result(script: _Script) -> Iterator[Finding]:
         builder = None
         for node in ast.walk(function):
             match node:
-                case ast.Return(value=ast.expr()) | ast.Call(func=ast.Name(id="fail")):
-                    break
                 case ast.Assign(
                     targets=[ast.Name(id=name), *_], value=ast.Call(func=ast.Name(id="response"))
                 ):
                     builder = builder or name
-        else:
-            # Behind a loop without a break: main neither returns a value nor fails anywhere.
+        if not any(map(_is_end, ast.walk(function))):
             hint = f"end it with `return {builder}`" if builder else None
             yield Finding(span, "main returns nothing", hint)
 
@@ -813,21 +830,26 @@ def _conditions(script: _Script) -> Iterator[Finding]:
 
 @_DOUBTS.add
 def _results_of_changes(script: _Script) -> Iterator[Finding]:
-    """Find lists that are set to the result of a change, which is None."""
+    """Find fields and lists that are set to the result of a call that gives None."""
     for node in ast.walk(script.tree):
         match node:
+            case ast.Dict(values=values):
+                for call in values:
+                    called = getattr(call, "func", None)
+                    is_own = isinstance(called, ast.Name)
+                    if is_own and (hint := _no_result_hint(called, script)):
+                        yield script.at(call, "this is always None", hint)
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
                 | ast.Return(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
-            ) if name in syntax.NO_RESULT:
-                pass
-            case _:
-                continue
-        is_data = isinstance(value, ast.Subscript) or script.kinds.of(value) in {"dict", "list"}
-        # Something else than data may have a method of this name.
-        if is_data or name in _LIST_CHANGES:
-            hint = f"write {name} on a line of its own"
-            yield script.at(call, f"{name} changes its value and gives None", hint)
+            ) if name in syntax.NO_RESULT and (
+                # Something else than data may have a method of this name.
+                isinstance(value, ast.Subscript)
+                or script.kinds.of(value) in {"dict", "list"}
+                or name in _LIST_CHANGES
+            ):
+                hint = f"write {name} on a line of its own"
+                yield script.at(call, f"{name} changes its value and gives None", hint)
 
 
 @_DOUBTS.add
@@ -951,8 +973,9 @@ def _paths(script: _Script) -> Iterator[Finding]:
     """Find paths that begin with the wrapper, which getters of objects have taken off."""
     for node in ast.walk(script.tree):
         match node:
-            case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in _OBJECT_GETTERS:
-                paths = others[:1] if name == "get_xr" else others[1:2]
+            case ast.Call(func=ast.Name(id=name), args=[_, *others]) if name in OBJECT_GETTERS:
+                _, names = OBJECT_GETTERS[name]
+                paths = others[names : names + 1]
             case ast.Call(
                 func=ast.Attribute(attr="set_status"),
                 args=[ast.Constant(value=str(text)) as status_path, _],

@@ -5,7 +5,9 @@ any of the names anew.
 """
 
 import re
-from contextvars import ContextVar, Token
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import starlark
@@ -31,19 +33,14 @@ _PUBLIC = re.compile(r"^def ([a-z]\w*)\(", re.MULTILINE)
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
-class SeededRun:
-    """The run of a script inside of ``with``: the scope is the root of its stable choices."""
-
-    __slots__ = ("_scope", "_token")
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-
-    def __enter__(self) -> None:
-        self._token: Token[Scope | None] = _SCOPE.set(self._scope)
-
-    def __exit__(self, *_: object) -> None:
-        _SCOPE.reset(self._token)
+@contextmanager
+def seeded_run(scope: Scope) -> Iterator[None]:
+    """Run a script inside of ``with``: the scope is the root of its stable choices."""
+    token = _SCOPE.set(scope)
+    try:
+        yield
+    finally:
+        _SCOPE.reset(token)
 
 
 def text(file: str) -> str:

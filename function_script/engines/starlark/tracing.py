@@ -16,6 +16,7 @@ import starlark
 
 from function_script.engines.starlark import build, errors, signatures
 from function_script.engines.starlark.analysis import syntax
+from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
 from function_script.request.program import Program
@@ -65,18 +66,22 @@ _PARTS: Final[Mapping[str, tuple[Sequence[str], str]]] = {
 
 
 class Entry(NamedTuple):
-    """The key of an entry of a dict, and its value if that is written out beside it."""
+    """The key of an entry of a dict, and its value if that is written out beside it.
+
+    ``is_null``: the value became None.
+    """
 
     key: ast.expr
     value: ast.expr | None
     source: Source
+    is_null: bool = False
 
-
-def _span_of(place: Entry) -> Span:
-    """Return the position of the key, or of a constant that stands in a later line."""
-    is_below = isinstance(place.value, ast.Constant) and place.value.lineno > place.key.lineno
-    node = place.value if is_below and place.value is not None else place.key
-    return syntax.span_of(node, place.source)
+    @property
+    def span(self) -> Span:
+        """The position of the key, or of a constant that stands in a later line."""
+        is_below = isinstance(self.value, ast.Constant) and self.value.lineno > self.key.lineno
+        node = self.value if is_below and self.value is not None else self.key
+        return syntax.span_of(node, self.source)
 
 
 _FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
@@ -115,12 +120,12 @@ class Tracer:
             # The next run must not find the error of this one.
             errors.take_raised()
             return {}
-        return dict(self._places(value, marked))
+        return {path: place and place.span for path, place in self._places(value, marked)}
 
     def find(
         self, path: Path, call: Callable[[build.Script, Path, starlark.EvalOptions], str]
-    ) -> Span | None:
-        """Return the place of a value, or of the nearest one above it.
+    ) -> Entry | None:
+        """Return what wrote a value, or the nearest one above it.
 
         ``call`` runs the script with marks, and returns the part of its result along a path as
         JSON: the result itself may be one that JSON cannot hold.
@@ -132,7 +137,9 @@ class Tracer:
             return None
         places = dict(self._places(part, part))
         above = (places.get(path[:end]) for end in range(len(path), 0, -1))
-        return next(filter(None, above), None)
+        nearest = next(filter(None, above), None)
+        is_null = path in places and objects.find_path(part, path) is True
+        return nearest and nearest._replace(is_null=is_null)
 
     def _mark(self, source: Source) -> Source:
         """Return a source with marks; raises ValueError for one that has no tree."""
@@ -173,10 +180,10 @@ class Tracer:
 
     def _places(
         self, value: Value, marked: Value, path: Path = (), place: Entry | None = None
-    ) -> Iterator[tuple[Path, Span | None]]:
+    ) -> Iterator[tuple[Path, Entry | None]]:
         """Yield the places below ``place`` in a result; ``marked`` is the one with marks."""
         if place is not None:
-            yield path, _span_of(place)
+            yield path, place
         if isinstance(value, dict) and isinstance(marked, dict):
             is_certain = self._is_certain or not any(key.startswith(_MARK) for key in marked)
             for key, item in value.items():

@@ -155,7 +155,7 @@ def is_case(path: Path) -> bool:
 def is_case_input(path: Path) -> bool:
     """Report whether a file's name is that of a case, or of what cases read without naming it."""
     # Some file systems take names in capitals for the same.
-    lower = path.with_name(path.name.lower())
+    lower = Path(path.name.lower())
     return is_case(lower) or lower.name in _INPUTS
 
 
@@ -183,7 +183,7 @@ def find_cases(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) ->
 
 def _list_files(start: Path) -> Iterator[Path]:
     if start.is_dir():
-        yield from filter(is_case, walk(start))
+        yield from filter(is_case, walk(start, is_strict=True))
     elif not start.exists():
         raise InputError.of(f'cannot read "{start}": no such file or directory')
     elif is_case(start):

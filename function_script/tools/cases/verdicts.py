@@ -116,7 +116,7 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     for frame in _frames(verdict, colourful=colourful):
         lines += ["", *_indent(frame)]
     for problem, difference in verdict.problems:
-        text = console.to_text([problem], colourful=colourful)
+        text = console.to_frame(problem, colourful=colourful)
         if difference:
             text = f"{text}\n{console.colour_diff(difference) if colourful else difference}"
         lines += ["", *_indent(text)]

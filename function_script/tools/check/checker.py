@@ -252,7 +252,7 @@ class _Checker:
                 subject = rules.CheckedStep(
                     step_input=each,
                     step=step,
-                    request=paths.of_request(step.language, xr, resources),
+                    request=paths.of_request(step, xr, resources),
                     composed=names,
                     is_salted=self._is_salted,
                 )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.engines import habits, missing_values
-from function_script.engines.language import Language
 from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
+from function_script.inputs.step import Step
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object
@@ -54,10 +54,8 @@ class Request:
     def find_first_unknown(self, above: Path, below: Path) -> tuple[str, str] | None:
         """`find_unknown` for the first part of a path in an object that does not exist."""
         path = (*above, *below)
-        unknown = (
-            self.find_unknown(path[:end], first=len(above))
-            for end in range(len(above) + 1, len(path) + 1)
-        )
+        ends = range(len(above) + 1, len(path) + 1)
+        unknown = (self.find_unknown(path[:end], first=len(above)) for end in ends)
         return next(filter(None, unknown), None)
 
     def find_unknown(self, path: Path, first: int = 0) -> tuple[str, str] | None:
@@ -108,9 +106,10 @@ class Request:
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == XR and XR in self.kinds else ""
         advice = xrds.advise_field(str(part), key)
+        roots = structural_schema.properties(self.schema)
         if not holder or field_names.is_of_helm(key):
-            advice = field_names.advise_root(key, self.prefix)
-        elif key in structural_schema.properties(self.schema):
+            advice = field_names.advise_root(key, self.prefix, has_params="params" in roots)
+        elif key in roots:
             advice = f"{key} is a field of the request, and this is {format_access(holder)}"
         if advice is not None:
             return advice
@@ -128,12 +127,12 @@ def _describe_item(key: str) -> str:
     return "an item has a number, such as 0, and no name; a loop goes over all of them"
 
 
-def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
-    """Return the fields that a program of a language may read; ``xr`` None: any of its spec.
+def of_request(step: Step, xr: Object | None, composed: Mapping[str, Object]) -> Request:
+    """Return the fields that a step's program may read; ``xr`` None: any of its spec.
 
     ``composed`` has the schemas of observed resources by name.
     """
-    details = language.request_field("connection_details")
+    details = step.language.request_field("connection_details")
 
     def resource(schema: Object | None) -> Object:
         return {"properties": {"resource": _object(schema), details: {}, "ready": {}}}
@@ -153,9 +152,10 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
     fields: Object = {
         "observed": {"properties": observed},
         "desired": {"properties": desired},
-        **dict.fromkeys(_PARTS, _ANYTHING),
-        language.request_field("required_schemas"): _ANYTHING,
-        **dict.fromkeys(map(language.request_field, _LISTS), lists),
+        # Function-go-templating has no params.
+        **dict.fromkeys(_PARTS if step.dialect == "script" else _PARTS[:-1], _ANYTHING),
+        step.language.request_field("required_schemas"): _ANYTHING,
+        **dict.fromkeys(map(step.language.request_field, _LISTS), lists),
         CONDITION: CONDITION_SCHEMA,
     }
     kinds: dict[Path, str] = {XR: "the XR's schema"} if xr is not None else {}
@@ -163,7 +163,7 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }
-    prefix = "$." if language.has_json_names else "" if language.is_template else None
+    prefix = "$." if step.language.has_json_names else "" if step.language.is_template else None
     return Request(schema={"properties": fields}, kinds=kinds, prefix=prefix)
 
 

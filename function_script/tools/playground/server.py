@@ -91,7 +91,7 @@ class Playground:
         self._pool.prefork()
         # The page has no flag for the time of all steps.
         seconds = pool.limits.timeout_seconds * _WALL_CLOCK_FACTOR
-        options = replace(options, timeout_seconds=seconds, timeout_flag="")
+        options = replace(options, timeout_seconds=seconds)
         self._servers = options.servers
         self._render_session = RenderSession(self._pool, mirror, options)
         self._server.playground = self

@@ -218,12 +218,13 @@ def _find_callable(
     composition: Document,
     report: Report,
     pipeline: Sequence[steps.Step],
-    caller: FunctionCaller,
 ) -> Sequence[Runtime]:
     """Return the runtimes of steps; those whose function cannot be called are left out.
 
     ``report`` gets their problems, so that the results of the others are shown beside these.
     """
+    # To wait for a function needs no sandbox.
+    caller = FunctionCaller(None, index.options)
     runtimes: list[Runtime] = []
     for step in pipeline:
         problems: Sequence[Diagnostic] = ()

@@ -71,7 +71,7 @@ def _open_renderer(
     with opened as sandbox:
         yield Renderer(
             sandbox,
-            lambda steps, _: [runtimes.get(each.function, _UnlistedFunction()) for each in steps],
+            lambda steps: [runtimes.get(each.function, _UnlistedFunction()) for each in steps],
             options,
         )
 

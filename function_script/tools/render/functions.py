@@ -26,7 +26,6 @@ from function_script.tools.render.runtimes.address import TARGET, Remote
 from function_script.tools.render.runtimes.container import Container
 from function_script.tools.render.runtimes.local import OURS, Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import (
-    FunctionCaller,
     FunctionReference,
     Options,
     Runtime,
@@ -63,9 +62,7 @@ class FunctionIndex:
     is_confined: bool = False
     runs_elsewhere: Callable[[Step], bool] | None = None
 
-    def find_runtimes(
-        self, pipeline: Sequence[Step], _: FunctionCaller | None = None
-    ) -> Sequence[Runtime]:
+    def find_runtimes(self, pipeline: Sequence[Step]) -> Sequence[Runtime]:
         """Return the runtime of every step. Raises InputError with all that have none."""
         if self.is_confined:
             return [_confine(_describe(step, self)) for step in pipeline]
@@ -402,7 +399,7 @@ def find_beside(
     Both may hold other objects. Raises FatalError.
     """
     path = None if directory is None else loading.find_functions(directory)
-    return select(cluster if path is None else loading.load_values(path, project))
+    return select(cluster) if path is None else load(path, project, skips_others=True)
 
 
 def check_kinds(functions: list[Object]) -> list[Object]:

@@ -164,10 +164,13 @@ def list_files(paths: RenderPaths) -> list[Path]:
 def load_shared(paths: PipelinePaths, inputs: _Inputs) -> _Inputs:
     """Load what Compositions and Operations share into ``inputs``. Raises FatalError."""
     project = paths.project
+    credentials = [] if paths.credentials is None else [paths.credentials]
     return replace(
         inputs,
         required=[document.value for document in _load_with_kinds(paths.required, project)],
-        credentials=load_values(paths.credentials, project),
+        credentials=[
+            document.value for path in credentials for document in load_all(path, project)
+        ],
         schemas=[] if paths.schemas is None else load_schemas(paths.schemas, project),
         context=load_context(paths.context, paths.context_values, project),
     )
@@ -239,11 +242,6 @@ def load_all(path: Path, project: Project) -> list[Document]:
     return sources.refuse_lists(
         document for text in texts for document in bounded.read_documents(text)
     )
-
-
-def load_values(path: Path | None, project: Project) -> list[Object]:
-    """Load the objects of a file or directory; none without one."""
-    return [] if path is None else [document.value for document in load_all(path, project)]
 
 
 def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:

@@ -122,7 +122,7 @@ class Positions:
     Without ``origin``, positions are those in the texts of the programs: ``owner`` says whose.
     """
 
-    def __init__(self, calls: Iterable[Call] = (), origin: Origin | None = None) -> None:
+    def __init__(self, calls: Iterable[Call], origin: Origin | None) -> None:
         self.owner = ""
         self._origin = origin
         self._steps = [_CalledStep(call, origin) for call in calls]

@@ -138,7 +138,7 @@ class Renderer:
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
         # All of them before any starts: a function without a way to run is an error at once.
-        runtimes = self._functions(pipeline, self._caller)
+        runtimes = self._functions(pipeline)
         for runtime in runtimes:
             runtime.start(self._caller)
         return StepRunner(pipeline, runtimes, self._caller, self._answers)

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from function_script.request import quantities
-from function_script.request.reader import text_hint
-from function_script.request.values import Object, Value
+from function_script.request.values import Object, Value, text_hint
 from function_script.tools import structural_schema
 from function_script.tools.validate import formats, wording
 from function_script.tools.validate.report import Problem, SkippedRule

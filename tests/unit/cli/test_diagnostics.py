@@ -70,6 +70,19 @@ def test_warning_and_output_of_render_are_lines(folder: Path, run: Run) -> None:
     assert "xr.yaml:4:8: warning: unknown field of the XR: spec.sise" in lines
 
 
+def test_warning_looks_like_an_error(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In colour where errors are; each stands apart from what follows."""
+    (folder / "xr.yaml").write_text(XR.replace("size", "sise"))
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    warning, error = run("render", code=1).err.split("\n\n")
+    assert "\x1b[1;33mwarning:\x1b[0m" in warning
+    assert error.startswith("\x1b[1;31merror:\x1b[0m")
+    assert error.endswith("\n")
+
+
 REPORTS = {
     "check": (["check", "--xrd", "xrd.yaml"], {"rule": "xr-field", "line": 4}),
     "test": (["test"], {"case": ".", "severity": "error", "file": "composition.yaml"}),

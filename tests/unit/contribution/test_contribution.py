@@ -24,6 +24,14 @@ def returning(value: Object) -> Object:
     return starlark(f"def main(req):\n    return {value}\n")
 
 
+def annotated(value: str, helper: str = "") -> Object:
+    """A StarlarkScript with an expression as the value of an annotation."""
+    body = f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"annotations": {{"x": {value}}}}}}}'
+    entry = f'{{"a": {{"resource": {body}}}}}'
+    main = f'def main(req):\n    return {{"desired": {{"resources": {entry}}}}}\n'
+    return starlark(f"{helper}{main}")
+
+
 POD = f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"annotations": {{"{NAME_KEY}": "a"}}}}}}'
 # Others are in the catalogue of tests/diagnostics.
 INVALID = {
@@ -31,6 +39,32 @@ INVALID = {
         jinja("apiVersion: example.org/v2\nkind: XThing\nstatus: {}\n"),
         "has the XR's kind but not its apiVersion example.org/v1",
     ),
+    "the XR's status in another kind": (
+        jinja("apiVersion: example.org/v1\nkind: Thing\nstatus: {}\n"),
+        "has the XR's apiVersion but not its kind XThing",
+    ),
+    "an object of the XR's apiVersion": (
+        jinja("apiVersion: example.org/v1\nkind: XThings\nspec: {}\n"),
+        "(it names the composed resource; give each one a name of its own)",
+    ),
+    "the result of a function without one": (
+        annotated("text()", "def text():\n    x = 1\n"),
+        "a string, not null (text returns nothing: write `return value`)",
+    ),
+    "a misspelt field": (
+        annotated('get_xr(req, "metadata.nmae")'),
+        'a string, not null (observed.composite.resource.metadata has no "nmae", did you mean',
+    ),
+    "a field that is null": (
+        annotated('get_xr(req, "metadata.zone")'),
+        "; leave the key out, or give it a text)",
+    ),
+    "another null": (annotated("None"), "not null (leave the key out, or give it a text)"),
+    "a number that is a default": (
+        annotated('get_xr(req, "metadata.nmae", 5)'),
+        "not an integer (quote the value, or make it a text)",
+    ),
+    "an object for a text": (annotated("{}"), "must be a string, not an object"),
     "annotations of misspelt metadata": (
         jinja(POD.replace("metadata", "metadta")),
         f'metadta.annotations["{NAME_KEY}"]: this names no composed resource',

@@ -8,15 +8,15 @@ from function_script.request.values import Object
 
 ANNOTATION = "script.fn.crossplane.io/composition-resource-name"
 OF_XR = "apiVersion: example.org/v1\nkind: XThing\nspec: {colour: blue}\n"
-MISSING = (
+LIST = (
     "apiVersion: v1\nkind: A\n"
     "metadata: {annotations: {gotemplating.fn.crossplane.io/composition-resource-name: a}}\n"
-    'data: {colour: "{{ .observed.composite.resource.colour }}"}\n'
+    'data:\n  colours: {{ list "a" "b" }}\n'
 )
-PEER = builders.peer(MISSING)
+PEER = builders.peer(LIST)
 INPUTS = [
     pytest.param(builders.jinja(OF_XR), "inline:3:1: of the XR only", id="jinja"),
-    pytest.param(PEER, 'inline.template:4:20: "<no value>"', id="gotemplate"),
+    pytest.param(PEER, "inline.template:5:15: a list", id="gotemplate"),
 ]
 
 
@@ -56,7 +56,7 @@ def test_search_that_takes_longer_than_expected_is_ended(
         "go": "{{ range until 999 }}{{ end }}",
     }
     if step_input is PEER:
-        step_input = builders.peer(MISSING + loop["go"])
+        step_input = builders.peer(LIST + loop["go"])
     else:
         step_input = builders.jinja(OF_XR + loop["jinja"])
     assert warning(step_input).startswith(text.partition(": ")[2])

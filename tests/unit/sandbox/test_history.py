@@ -118,12 +118,17 @@ def test_program_that_is_cheap_again_is_forgotten() -> None:
 
 
 def test_cost_estimates_expire(clock: Clock) -> None:
-    """A program that is refused for its cost would never show that it became cheaper."""
+    """A program that is refused for its cost would never show that it became cheaper.
+
+    The identity of each request is read until all have expired.
+    """
     costs, heavy = CostEstimates(), run_of("heavy", "xr")
     costs.observe(heavy, 1.5)
     clock.now += 59
+    assert costs
     assert costs.estimate(heavy) == 1.5
     clock.now += 2
+    assert not costs
     assert costs.estimate(heavy) == 0.0
 
 
@@ -144,6 +149,8 @@ def test_penalties_expire(clock: Clock) -> None:
     penalties = PenaltyBox()
     penalties.add("key")
     clock.now += 59
+    assert penalties
     assert penalties.contains("key")
     clock.now += 2
+    assert not penalties
     assert not penalties.contains("key")

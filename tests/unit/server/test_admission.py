@@ -1,7 +1,9 @@
 """Admission: the calls and connections that are ended when memory is short."""
 
 import asyncio
+import errno
 import itertools
+import os
 import time
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -163,6 +165,26 @@ def test_scans_while_memory_is_short_leave_most_of_the_time(
         assert all(later - scan >= 0.1 for scan, later in itertools.pairwise(scans))
 
     run(check)
+
+
+def test_checks_go_on_after_one_without_a_descriptor(
+    monkeypatch: pytest.MonkeyPatch, machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Calls that take too long would never be ended again."""
+
+    def count_received(_: object) -> dict[tuple[str, int], int]:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(connections, "_count_received", count_received)
+
+    def check(calls: Admission) -> None:
+        calls.stop()
+        calls._check()
+        assert not calls._timer.cancelled()
+
+    run(check)
+    assert "too many open files" in caplog.text.lower()
+    assert machine.dropped == []
 
 
 def test_scarce_connections_are_those_of_the_host_with_most_that_never_called(

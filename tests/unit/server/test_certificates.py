@@ -35,7 +35,7 @@ def test_end_of_the_servers_certificate_is_read(authority: Authority, directory:
     chain = authority.server(NAME)
     (directory / "tls.key").write_bytes(chain.key)
     (directory / "tls.crt").write_bytes(chain.certificate + authority.client().certificate)
-    seconds = CertificateFiles(directory).content.not_after - time.time()
+    seconds = CertificateFiles(directory).read_newest().not_after - time.time()
     assert 0 < seconds < 2 * 24 * 3600
 
 
@@ -77,21 +77,22 @@ def test_key_that_no_handshake_could_use_is_an_error(
 def test_certificate_whose_key_is_of_an_unknown_kind_is_not_used(directory: Path) -> None:
     """A renewal with it must not end the server, nor may it fail each handshake."""
     files = CertificateFiles(directory)
+    before = files.read_newest()
     der = ssl.PEM_cert_to_DER_cert((directory / "tls.crt").read_text())
     kind, unknown = bytes.fromhex("2a8648ce3d0201"), bytes.fromhex("2a8648ce3d0263")
     (directory / "tls.crt").write_text(ssl.DER_cert_to_PEM_cert(der.replace(kind, unknown)))
-    assert not files.reload_if_changed()
+    assert files.read_newest() is before
     with pytest.raises(InputError, match="the key of another certificate"):
         CertificateFiles(directory)
 
 
 def test_certificates_in_use_are_those_that_were_checked(directory: Path) -> None:
     """Libraries differ in how they treat bytes around the certificates, so these are removed."""
-    plain = CertificateFiles(directory).content
+    plain = CertificateFiles(directory).read_newest()
     for name in ("tls.crt", "tls.key", "ca.crt"):
         pem = (directory / name).read_bytes()
         (directory / name).write_bytes(b"\xef\xbb\xbfnotes\n" + pem + b"\0more\n")
-    assert CertificateFiles(directory).content == plain
+    assert CertificateFiles(directory).read_newest() == plain
 
 
 @pytest.mark.parametrize("days", [-3, 3])
@@ -109,13 +110,12 @@ def test_certificates_of_another_day_are_warned_of(
 def test_broken_files_are_reported_once(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Each connection checks the files, and would log a line otherwise."""
     files = CertificateFiles(directory)
-    before = files.content
+    before = files.read_newest()
     with caplog.at_level(logging.INFO):
         (directory / "tls.key").write_text("broken")
-        assert not files.reload_if_changed()
+        assert files.read_newest() is before
         os.utime(directory / "tls.key", (1, 1))
-        assert not files.reload_if_changed()
+        assert files.read_newest() is before
         (directory / "tls.key").unlink()
-        assert not any(files.reload_if_changed() for _ in range(50))
-    assert files.content is before
+        assert all(files.read_newest() is before for _ in range(50))
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]

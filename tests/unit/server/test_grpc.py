@@ -330,7 +330,7 @@ def test_oldest_of_too_many_calls_make_room(
     monkeypatch.setattr(admission, "MAX_CALLS", 20)
     with RawClient(served.address) as idle, served.channel() as channel:
         streams = [idle.open() for _ in range(20)]
-        wait_until(lambda: len(served._server._admission) == 20)
+        wait_until(lambda: len(served._server._admission._calls) == 20)
         threading.Event().wait(0.1)
         assert channel.unary_unary(METHOD)(b"3") == bytes(3)
         trailers = idle.receive_until(HEADERS, streams[0], flags=END_STREAM)

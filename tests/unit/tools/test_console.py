@@ -47,21 +47,16 @@ def test_colours_only_where_they_show(
     assert console.is_colourful(stream, environment) is expected
 
 
-def test_frames_stand_apart() -> None:
-    frame = to_frame(PROBLEM)
-    assert console.to_text([PROBLEM, PROBLEM]) == f"{frame}\n\n{frame}"
-
-
 def test_colours_change_no_text() -> None:
-    coloured = console.to_text([PROBLEM], colourful=True)
-    assert _ESCAPE.sub("", coloured) == console.to_text([PROBLEM])
+    coloured = console.to_frame(PROBLEM, colourful=True)
+    assert _ESCAPE.sub("", coloured) == to_frame(PROBLEM)
     assert coloured.startswith("\x1b[1;31merror:\x1b[0m")
     assert "\x1b[1;31m    ^^^\x1b[0m" in coloured
 
 
 def test_source_is_not_painted() -> None:
     """Only the underline is red, not what looks like one in the source."""
-    coloured = console.to_text([PROBLEM], colourful=True).splitlines()
+    coloured = console.to_frame(PROBLEM, colourful=True).splitlines()
     assert any(line.endswith("three ^^^") for line in coloured)
     assert any(line.endswith("\x1b[0m ^^^") for line in coloured)
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from function_script.tools import watcher
 
 
-def find_change(polls: Iterator[list[Path]]) -> list[Path]:
+def find_change(polls: Iterator[list[Path]], written: Path | None = None) -> list[Path]:
     """The files of the first change, by what the polls yield."""
-    rounds = watcher.watch(lambda: 0, lambda: next(polls))
+    rounds = watcher.watch(lambda: 0, lambda: next(polls), written)
     assert next(rounds) == ([], 0)
     return next(rounds)[0]
 
@@ -48,3 +50,21 @@ def test_file_that_is_gone_is_a_change(tmp_path: Path) -> None:
             yield [rest]
 
     assert find_change(poll()) == [file]
+
+
+def test_file_that_the_task_writes_is_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a report, in whatever way both are named."""
+    monkeypatch.chdir(tmp_path)
+    report, case = tmp_path / "report.xml", Path("case.yaml")
+
+    def poll() -> Iterator[list[Path]]:
+        yield from [[Path()]] * 3
+        report.write_text("1")
+        yield from [[Path()]] * 3
+        case.write_text("a: 1")
+        while True:
+            yield [Path()]
+
+    assert find_change(poll(), report) == [case]

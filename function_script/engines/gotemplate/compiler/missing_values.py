@@ -20,7 +20,7 @@ from function_script.engines.gotemplate.values import MISSING, POISON
 ACCEPTS_MISSING: Final = (Accepts.MISSING, Accepts.MISSING_AND_RETURNS_IT)
 # Functions with a substitute for a variable that could not be computed.
 _ACCEPTS_POISON: Final = frozenset({"coalesce", "default", "empty"})
-_NOWHERE: Final = Origin(expressions.Constant(MISSING), "", ())
+NOWHERE: Final = Origin(expressions.Constant(MISSING), "", ())
 
 
 class Policy(Enum):
@@ -48,7 +48,7 @@ class MissingValues:
             return value
         site = Site(node, self.template)
         required: Expression = expressions.RequiredValue(
-            value.expression, value.origin or _NOWHERE, site
+            value.expression, value.origin or NOWHERE, site
         )
         if self.leaves_gaps:
             required = expressions.RequiredOrPoison(required, site, refuses_null=True)
@@ -92,10 +92,12 @@ class MissingValues:
 
         A function that returns its arguments may return a missing one; `include` makes a text.
         """
-        if not self.refuses:
-            return
         value.origin = origin
-        if callee.accepts is Accepts.MISSING_AND_RETURNS_IT and callee.name != "include":
+        if (
+            self.refuses
+            and callee.accepts is Accepts.MISSING_AND_RETURNS_IT
+            and callee.name != "include"
+        ):
             value.nil = value.null = True
 
     def convert_nil(self, value: Value, accepts: Accepts = Accepts.VALUES) -> Expression:

@@ -51,7 +51,6 @@ class Context:
 _EXACT: Final[Mapping[str, type[object]]] = {
     "string": str,
     "int": values.Int,
-    "int64": int,
     "float64": float,
     "bool": bool,
     "map": dict,
@@ -136,7 +135,7 @@ class PipelineCompiler:
             if not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline = True
-            before = stage_of(command)
+            before = nodes.stage_of(command)
         result = value or Value(expressions.Constant(values.MISSING), null=False)
         if binds:
             for variable in pipe.declared:
@@ -233,12 +232,11 @@ class PipelineCompiler:
             start, names = self.compile_variable(node), node.names[1:]
         else:
             start, names = self.compile_operand(node.start), node.names
-            if self.missing.refuses:
-                # Go's place is in the parentheses, where nothing is wrong.
-                self.at = node
+            # Go's place is in the parentheses, where nothing is wrong.
+            self.at = node
             if start.from_pipeline:
                 start = self.leave_pipeline(start, Accepts.VALUES)
-        if self.missing.refuses and start.origin is None:
+        if start.origin is None:
             prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
             expression = start.expression
             # A call or a chain is not computed twice: its value stays in a slot for the error.
@@ -255,10 +253,8 @@ class PipelineCompiler:
         fields = expressions.Fields(start.expression, names, self.context.missing, self.site())
         return Value(fields, origin=self.origin_below(start, names))
 
-    def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin | None:
-        """Return the origin of a value below another one, where errors need it."""
-        if not self.missing.refuses:
-            return None
+    def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin:
+        """Return the origin of a value below another one."""
         return (start.origin or Origin(start.expression, "", ())).extend(names)
 
     def compile_method(
@@ -275,7 +271,7 @@ class PipelineCompiler:
         if final is not None:
             slot = self.new_slot()
             first = expressions.Store(final.expression, slot.index)
-            arguments.append(self.check_value(final.copy(slot), "value").expression)
+            arguments.append(self.check_value(final.copy(slot), "value", None, command).expression)
         site = Site(command.words[0], self.template, names[-1])
         call: Expression = expressions.CallMethod(
             receiver.expression, names, arguments, self.context.missing, start, site
@@ -296,9 +292,8 @@ class PipelineCompiler:
         callee = self.context.functions[name.name]
         if callee.mutates:
             self.mutates = self.context.has_mutation = True
-        is_lookup = self.missing.refuses and callee.name in {"get", "index"}
-        origin = self.find_lookup_origin(words) if is_lookup else None
         value = self.compile_any_call(callee, node, words, final)
+        origin = self.find_lookup_origin(words) if callee.name in {"get", "index"} else None
         self.missing.describe_result(value, callee, origin)
         return value
 
@@ -312,7 +307,9 @@ class PipelineCompiler:
             if not isinstance(word, nodes.String):
                 return None
             keys.append(word.value)
+        at = self.at
         start, names = self.compile_chain_start(words[0])
+        self.at = at
         return self.origin_below(start, (*names, *keys))
 
     def compile_any_call(
@@ -345,11 +342,12 @@ class PipelineCompiler:
         type_name = callee.parameter_type(len(words))
         # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
         is_lazy = function in {"and", "or"}
-        if not is_lazy and _are_constants(arguments):
-            arguments.append(self.check_value(final, type_name, callee))
+        are_constant = all(isinstance(each.expression, expressions.Constant) for each in arguments)
+        if not is_lazy and are_constant:
+            arguments.append(self.check_value(final, type_name, callee, node))
             return self.compile_result(callee, node, arguments, site)
         slot = self.new_slot()
-        arguments.append(self.check_value(final.copy(slot), type_name, callee))
+        arguments.append(self.check_value(final.copy(slot), type_name, callee, node))
         value = self.compile_result(callee, node, arguments, site)
         first = expressions.Store(final.expression, slot.index)
         return value.copy(expressions.Sequence(first, value.expression))
@@ -418,22 +416,20 @@ class PipelineCompiler:
         if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
         value = self.compile_operand(word)
-        # Go's place of a wrong type is the last word that was compiled, which may be one of a call.
-        stage = stage_of(word.commands[-1]) if isinstance(word, nodes.Pipe) else word
-        return self.check_value(value, type_name, callee, stage)
+        return self.check_value(value, type_name, callee, nodes.stage_of(word))
 
     def check_value(
         self,
         value: Value,
         type_name: str,
-        callee: Function | None = None,
-        place: nodes.Placed | None = None,
+        callee: Function | None,
+        place: nodes.Placed,
     ) -> Value:
         """Check a value for a parameter of a type; without a callee it is a method's.
 
-        ``place`` is that of an error about a missing value.
+        ``place`` is that of an error about the value; Go's is the last word that was compiled.
         """
-        value = self.missing.check_argument(value, callee, place or self.at)
+        value = self.missing.check_argument(value, callee, place)
         if type_name in ("any", value.type):
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts
@@ -441,7 +437,8 @@ class PipelineCompiler:
         if type_name == "value":
             return final
         kind = _EXACT.get(type_name)
-        argument = expressions.Argument(final.expression, kind, type_name, self.site())
+        site = Site(place, self.template)
+        argument = expressions.Argument(final.expression, kind, type_name, site)
         return certain(argument, type_name)
 
     def leave_pipeline(self, value: Value, accepts: Accepts) -> Value:
@@ -449,15 +446,6 @@ class PipelineCompiler:
         result = value.copy(self.missing.convert_nil(value, accepts))
         result.null = False
         return result
-
-
-def stage_of(command: nodes.Command) -> nodes.Placed:
-    """Return the node that an error about the value of a stage names."""
-    return command if len(command.words) > 1 else command.words[0]
-
-
-def _are_constants(arguments: list[Value]) -> bool:
-    return all(isinstance(value.expression, expressions.Constant) for value in arguments)
 
 
 def _is_chain(word: nodes.Operand) -> TypeGuard[nodes.Field | nodes.Chain | nodes.Variable]:

@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.compiler.missing_values import NOWHERE
 from function_script.engines.gotemplate.compiler.pipelines import (
     Context,
     PipelineCompiler,
-    stage_of,
 )
 from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.errors import Code
@@ -22,6 +22,7 @@ from function_script.engines.gotemplate.run import (
     Statement,
 )
 from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
 
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
@@ -82,14 +83,14 @@ class TemplateCompiler(PipelineCompiler):
         if node.pipe.declared:
             self.body.append(statements.Evaluate(value.expression))
         else:
-            value = self.missing.require(value, _last_stage(node.pipe))
+            stage = nodes.stage_of(node.pipe)
+            value = self.missing.require(value, stage)
             # In Go, an error of printing has the place of the whole action.
             self.at = node
+            noted = Site(node if len(node.pipe.commands) > 1 else stage, self.template)
             # Go's null is ``<no value>``, ours ``null``.
-            writes_null = self.missing.refuses
-            self.body.append(
-                statements.Print(value.expression, self.site(), writes_null=writes_null)
-            )
+            origin = None if self.missing.refuses else value.origin or NOWHERE
+            self.body.append(statements.Print(value.expression, self.site(), noted, origin))
         if self.missing.leaves_gaps:
             self.handle_failure(node, start)
 
@@ -184,7 +185,7 @@ class TemplateCompiler(PipelineCompiler):
         self.scope = range_scope = outer_scope.copy()
         # The variables are the items; only an else sees the value of the pipeline in them.
         value = self.compile_whole_pipeline(node.pipe, binds=False)
-        value = self.missing.require(value, _last_stage(node.pipe))
+        value = self.missing.require(value, nodes.stage_of(node.pipe))
         declared = node.pipe.declared
         has_else = node.otherwise is not None
         # The items are needed before the variables.
@@ -278,15 +279,9 @@ def _chain(
 ) -> tuple[list[nodes.If | nodes.With], list[nodes.Node] | None]:
     """Return a branch and those of its kind that are alone in its else; and the last else."""
     chain = [node]
-    rest = node.otherwise
-    while rest is not None and len(rest) == 1 and type(rest[0]) is type(node):
-        chain.append(rest[0])
-        rest = chain[-1].otherwise
-    return chain, rest
-
-
-def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:
-    return stage_of(pipe.commands[-1])
+    while type(following := chain[-1].else_branch()) is type(node):
+        chain.append(following)
+    return chain, chain[-1].otherwise
 
 
 def _writes_separators(body: list[nodes.Node]) -> bool:

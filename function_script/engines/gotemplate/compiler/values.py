@@ -63,7 +63,6 @@ _EXPECTED: Final = {
     "string": "string",
     "bool": "bool",
     "int": "integer",
-    "int64": "integer",
     "float64": "float",
 }
 
@@ -75,9 +74,10 @@ def constant_value(word: Constant, type_name: str) -> Value:
     if type_name in {"any", "value"}:
         return _untyped(word)
     if isinstance(word, nodes.Number):
-        number = _number(word, type_name)
-        if number is not None:
-            return certain(Literal(number), type_name)
+        if type_name == "int" and word.integer is not None:
+            return certain(Literal(values.Int(word.integer)), type_name)
+        if type_name == "float64" and word.real is not None:
+            return certain(Literal(word.real), type_name)
     elif type_name == ("string" if isinstance(word, nodes.String) else "bool"):
         return certain(Literal(word.value), type_name)
     expected = _EXPECTED.get(type_name)
@@ -116,12 +116,3 @@ def _untyped(word: nodes.Bool | nodes.Number | nodes.String) -> Value:
     if word.integer is None:
         raise EvalError(f"{text} overflows int")
     return certain(Literal(values.Int(word.integer)), "int")
-
-
-def _number(word: nodes.Number, type_name: str) -> object:
-    """Return a number of a type; None if it has none of it."""
-    if type_name == "int" and word.integer is not None:
-        return values.Int(word.integer)
-    if type_name == "int64":
-        return word.integer
-    return word.real if type_name == "float64" else None

@@ -1,7 +1,7 @@
 """Expressions: constants, variables, fields, checks of arguments, calls."""
 
 from itertools import islice
-from typing import Final, NoReturn, cast
+from typing import Final, cast
 
 from function_script.engines.gotemplate import errors, runtime, values
 from function_script.engines.gotemplate.function import AnyCall, Function, Injects
@@ -163,22 +163,23 @@ class Origin:
         """Return the origin of a value below this one."""
         return Origin(self.start, self.prefix, self.names + names)
 
-    def fail(self, frame: Frame) -> NoReturn:
-        """Raise NoValueError for the name that has no value."""
+    def explain(self, frame: Frame) -> errors.NoValueError:
+        """Return the error for the name that has no value."""
         path = self.prefix
         # To read the start again costs something only where it fails.
         start = self.start.evaluate(frame)
         for name in self.names:
             if start is _MISSING or start is None:
-                raise errors.NoValueError(path, null=start is None)
+                return errors.NoValueError(path, null=start is None)
             path += _step(name)
             if not isinstance(start, dict):
-                raise errors.NoValueError(path, name)
+                return errors.NoValueError(path, name)
             if name not in start:
                 keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
-                raise errors.NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
+                names = tuple(islice(keys, _MAX_NAMES))
+                return errors.NoValueError(path, name[:_MAX_LENGTH], names)
             start = start[name]
-        raise errors.NoValueError
+        return errors.NoValueError(null=start is None)
 
 
 def _step(name: str) -> str:
@@ -199,7 +200,7 @@ class RequiredValue(Expression):
         value = self.operand.evaluate(frame)
         if value is _MISSING:
             frame.site = self.site
-            self.origin.fail(frame)
+            raise self.origin.explain(frame)
         return value
 
 
@@ -233,7 +234,7 @@ class NotNull(Expression):
         if value is None:
             frame.site = self.site
             text = "it is null"
-            raise errors.EvalError(text, errors.Code.NULL_AS_TEXT)
+            raise errors.EvalError(text, errors.Code.NULL_AS_VALUE)
         return value
 
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from function_script.engines.gotemplate import errors, runtime
-from function_script.engines.gotemplate.run import (
-    Expression,
-    Frame,
-    Statement,
-)
+from function_script.engines.gotemplate.operations.expressions import Origin
+from function_script.engines.gotemplate.printing import NO_VALUE
+from function_script.engines.gotemplate.run import MAX_NOTED, Expression, Frame, Statement
 from function_script.engines.gotemplate.syntax.nodes import Site
+from function_script.engines.gotemplate.values import MISSING
 
 
 class Text(Statement):
@@ -26,12 +25,17 @@ class Text(Statement):
 
 
 class Print(Statement):
-    """An action that prints its value; ``writes_null``: a null as YAML writes it."""
+    """An action that prints its value.
 
-    def __init__(self, value: Expression, site: Site, *, writes_null: bool) -> None:
+    Go's text for no value is noted with the value's ``origin`` and its place, ``noted``. Without an
+    origin no value gets here, and a null is printed as YAML writes it.
+    """
+
+    def __init__(self, value: Expression, site: Site, noted: Site, origin: Origin | None) -> None:
         self.value: Expression = value
         self.site: Site = site
-        self.writes_null: bool = writes_null
+        self.noted: Site = noted
+        self.origin: Origin | None = origin
 
     def run(self, frame: Frame) -> int:
         """Write the value's text."""
@@ -43,8 +47,16 @@ class Print(Statement):
             run.write(value, self.site)
             return 1
         frame.site = self.site
-        is_null = value is None and self.writes_null
-        run.write("null" if is_null else run.format_value(value), self.site)
+        if value is not None and value is not MISSING:
+            text = run.format_value(value)
+        elif self.origin is None:
+            text = "null"
+        else:
+            text = NO_VALUE
+            if len(run.gaps) < MAX_NOTED:
+                error = self.origin.explain(frame)
+                run.gaps.append((len(run.main_parts), error, self.noted))
+        run.write(text, self.site)
         return 1
 
 

@@ -4,7 +4,7 @@ A bad pattern does not match in ``regexMatch`` and is an error everywhere else.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from function_script.engines.gotemplate import values
@@ -12,22 +12,12 @@ from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.library.regex import regex_escape
-from function_script.engines.regular_expressions import (
-    Cause,
-    Match,
-    Pattern,
-    PatternError,
-    compiled,
-)
+from function_script.engines.regular_expressions import Match, Pattern, PatternError, compiled
 
 FUNCTIONS: Final = FunctionTable()
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
-_CODES: Final[Mapping[str, Code]] = {
-    Cause.BRACKET_MISSING: Code.PATTERN_WITHOUT_BRACKET,
-    Cause.PARENTHESIS_MISSING: Code.PATTERN_WITHOUT_PARENTHESIS,
-}
 _REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
 _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 # An escape, or a literal text.
@@ -45,7 +35,7 @@ def _compile(source: str) -> Pattern:
         return compiled(values.whole(source))
     except PatternError as error:
         text = f"error parsing regexp: {error.cause}: `{error.part}`"
-        raise CallError(text, _CODES.get(error.cause, Code.BAD_PATTERN)) from error
+        raise CallError(text, Code.BAD_PATTERN) from error
 
 
 def _matches(run: Run, pattern: Pattern, text: str) -> Iterator[Match]:

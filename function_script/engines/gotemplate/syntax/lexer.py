@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import Code, ParseError
-from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.printing import SHORT_ESCAPES, quote
 
 KEYWORDS: Final = frozenset(
     {
@@ -383,16 +383,7 @@ _ESCAPE: Final = re.compile(
     r"\\(?:[0-7]{3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL
 )
 _CHARACTER: Final = re.compile(rf"{_ESCAPE.pattern}|.", re.DOTALL)
-_SIMPLE: Final = {
-    "a": 7,
-    "b": 8,
-    "f": 12,
-    "n": 10,
-    "r": 13,
-    "t": 9,
-    "v": 11,
-    "\\": 92,
-}
+_SIMPLE: Final = {text[1]: ord(each) for each, text in SHORT_ESCAPES.items() if each != '"'}
 _OCTAL_DIGITS: Final = 3
 _BYTE: Final = 0xFF
 _ASCII: Final = 0x7F

@@ -276,6 +276,14 @@ def _word_source(
             return "." if isinstance(node, Dot) else "nil"
 
 
+def stage_of(node: Operand | Command) -> Placed:
+    """Return the node that an error about a value names: of a pipeline, that of its last stage."""
+    command = node.commands[-1] if isinstance(node, Pipe) else node
+    if isinstance(command, Command) and len(command.words) == 1:
+        return command.words[0]
+    return command
+
+
 def argument_source(node: Operand) -> str:
     """Return an operand as an argument: a pipeline is in parentheses."""
     return f"({to_source(node)})" if isinstance(node, Pipe) else to_source(node)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
 from function_script.engines.starlark.analysis.request_reads import trace
 
@@ -58,11 +59,15 @@ _NUMBERS: Final = frozenset({"int", "float"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
-    """The lines of a function, or of a whole source: the names that it binds, and their values."""
+    """The lines of a function, or of a whole source: the names that it binds, and their values.
+
+    ``parameters`` are those of a function that the script itself calls.
+    """
 
     lines: range
     names: frozenset[str]
     values: Mapping[str, Value]
+    parameters: frozenset[str] = frozenset()
 
 
 class Kinds:
@@ -101,11 +106,13 @@ class Kinds:
         bindings = Bindings.of([function])
         # A name that a function binds anywhere is its own in all of it.
         hidden = bindings.variables.union(bindings.functions)
+        is_main = function.name == "main"
         outer = {name: each for name, each in self._top.values.items() if name not in hidden}
         return _Scope(
             lines=range(function.lineno, (function.end_lineno or function.lineno) + 1),
             names=self._top.names | hidden,
             values={**outer, **bindings.single_values()},
+            parameters=frozenset(() if is_main else syntax.positional_of(function)),
         )
 
     def _at(self, node: ast.expr) -> _Scope:
@@ -114,6 +121,10 @@ class Kinds:
     def is_predeclared(self, node: ast.expr) -> bool:
         """Report whether an expression is a name to which the script gives no meaning."""
         return isinstance(node, ast.Name) and node.id not in self._at(node).names
+
+    def is_parameter(self, node: ast.expr) -> bool:
+        """Report whether an expression is a parameter, whose value the script passes elsewhere."""
+        return isinstance(node, ast.Name) and node.id in self._at(node).parameters
 
     def of(self, node: ast.expr | None, hops: int = _MAX_HOPS) -> str | None:
         """Return the type of an expression; None if it is not certain."""

@@ -69,6 +69,8 @@ def find_missing_key(
             nodes = [items]
         case ast.BinOp(left=left, right=right):
             nodes = [left, right]
+        case ast.Call(func=ast.Attribute(value=value, attr=name)) if name == arguments.get("name"):
+            nodes = [value]
         # A function of the script may fail for any other reason.
         case ast.Call(func=ast.Name(id=name), args=[argument]) if not any(
             name in Bindings.of([each]).functions for each in parsed.values() if each is not None

@@ -9,12 +9,14 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.paths import Path
 from function_script.request.lazy import ANY
 from function_script.request.objects import ENVIRONMENT, WATCHED
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 # For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {
@@ -41,6 +43,7 @@ OBJECT_GETTERS: Final[Mapping[str, tuple[Path, int]]] = {
     "get_desired": (("desired", "resources"), 1),
 }
 """Getters that give a resource's object: the path, and how many names follow in the call."""
+GETTERS: Final = (*OBJECT_GETTERS, "get_required")
 _OBJECT: Final = "resource"
 
 
@@ -194,21 +197,17 @@ def branches(getter: str, name: object) -> Sequence[Path]:
     return _WHOLE.get(getter, [()])
 
 
-def read_field(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, str] | None:
-    """Return the object that a call reads a field of, and the field's path in it.
+def find_object(getter: str, arguments: Sequence[_Node]) -> tuple[Path, _Node | None] | None:
+    """Return the object that a call gives a field of, and the field's argument, None without one.
 
     ``arguments`` follow the request. A name that is computed may be that of ANY resource. None
-    where the script does not write out the field, or reads the whole object.
+    where the names are not clear, and for other functions.
     """
     if getter not in OBJECT_GETTERS:
         return None
     path, count = OBJECT_GETTERS[getter]
-    positional = arguments[: count + 1]
-    if any(isinstance(argument, (ast.Starred, ast.keyword)) for argument in positional):
+    names = arguments[:count]
+    if len(names) < count or any(isinstance(each, (ast.Starred, ast.keyword)) for each in names):
         return None
-    texts = [syntax.text_of(argument) for argument in positional]
-    field = texts.pop() if len(texts) > count else None
-    if field is None:
-        return None
-    names = [ANY if text is None else text for text in texts]
-    return (*path, *names, *([_OBJECT] if names else [])), field
+    texts = [ANY if (text := syntax.text_of(each)) is None else text for each in names]
+    return (*path, *texts, *([_OBJECT] if texts else [])), next(iter(arguments[count:]), None)

@@ -51,10 +51,6 @@ def project_request(texts: Iterable[str]) -> PartTree | None:
     return analysis.run(trees)
 
 
-class _UnknownError(Exception):
-    """A statement that the analysis does not know."""
-
-
 class _Analysis:
     """A data flow analysis of branches of the request, over all sources.
 
@@ -81,7 +77,7 @@ class _Analysis:
                     self._block(tree.body)
                 if not self._changed:
                     return project(self._needed, self._parts)
-        except (_UnknownError, RecursionError):
+        except RecursionError:
             pass
         return EVERYTHING
 
@@ -174,7 +170,7 @@ class _Analysis:
                 pass
             case _:
                 # A statement that is not known here may hand the request to anything.
-                raise _UnknownError
+                self._need([()])
 
     def _define(self, function: ast.FunctionDef) -> None:
         arguments = function.args
@@ -331,10 +327,10 @@ class _Analysis:
         key = others[0].value if others and isinstance(others[0], ast.Constant) else None
         if name == "get" and isinstance(key, str):
             return self._get(paths, key)
-        field = names.read_field(name, others) if paths == {()} else None
-        if field is not None:
-            keys, path = field
-            return self._get(self._enter(paths, keys), path)
+        if paths == {()}:
+            match names.find_object(name, others):
+                case keys, ast.Constant(value=str(path)):
+                    return self._get(self._enter(paths, keys), path)
         if name in _SEE_NAMES and not others:
             self._members(paths)
         else:

@@ -20,14 +20,13 @@ from function_script.engines.lint import (
     unchanged,
 )
 from function_script.engines.starlark.analysis import syntax
-from function_script.engines.starlark.analysis.names import OBJECT_GETTERS, Bindings, Value
+from function_script.engines.starlark.analysis.names import GETTERS, Bindings, Value, find_object
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source
 
 _MAX_HOPS: Final = 20
-_GETTERS: Final = (*OBJECT_GETTERS, "get_required")
 _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
@@ -91,7 +90,7 @@ def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Looku
             if path is not None and local.counts[key] == 1
             if all(each.get(key) == path for each in paths)
         }
-        parts |= {name: (name,) for name in (*LIBRARY, *_GETTERS) if not bindings.is_bound(name)}
+        parts |= {name: (name,) for name in (*LIBRARY, *GETTERS) if not bindings.is_bound(name)}
         values, loops = local.single_values(), local.loop_values(function)
         lookups = Lookups(parts=parts, values=values, loop_values=loops)
         yield function, lookups, tree
@@ -130,23 +129,19 @@ class Lookups:
                 base = self.path(value, hops)
             case _:
                 return None
-        if name in OBJECT_GETTERS and name in self.parts and base == ():
-            start, count = OBJECT_GETTERS[name]
-            names, others = others[:count], others[count:]
-            base = (*start, *map(_constant, names), *(["resource"] if count else []))
-            if len(names) < count:
-                return None
-        elif name != "get" or base is None:
-            return None
-        argument = others[0] if others else None
-        return base, _path_argument(argument), argument
+        if name == "get":
+            argument = others[0] if others else None
+        else:
+            target = find_object(name, others) if base == () and name in self.parts else None
+            base, argument = target or (None, None)
+        return None if base is None else (base, _path_argument(argument), argument)
 
     def path(self, node: ast.expr, hops: int = _MAX_HOPS) -> Path | None:
         """Return the path of an expression's value in the request; None when it is elsewhere."""
         if not hops:
             return None
         match node:
-            case ast.Name(id=name) if name in self.parts and name not in _GETTERS:
+            case ast.Name(id=name) if name in self.parts and name not in GETTERS:
                 return self.parts[name]
             case ast.Call(func=ast.Name(id=name)) if name in LIBRARY and name in self.parts:
                 return (name,)

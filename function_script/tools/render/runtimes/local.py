@@ -87,9 +87,9 @@ class Local(model.Runtime):
     def ask(
         self, request: fnv1.RunFunctionRequest, caller: model.FunctionCaller, mark: bytes
     ) -> bytes | None:
-        """Evaluate the step's program once more; see `local_worker`. None with another worker."""
+        """Evaluate the step's program once more; see `local_worker`."""
         pool = caller.pool
-        if pool is None or pool.module != local_pool.WORKER:
+        if pool is None:
             return None
         reply = local_pool.evaluate(
             request.SerializeToString(),

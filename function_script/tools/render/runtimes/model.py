@@ -51,7 +51,7 @@ class Options:
     allows_addresses: bool = False
     servers: Servers = field(default_factory=Servers)
     timeout_seconds: float = TIMEOUT_SECONDS
-    timeout_flag: str = "--timeout"
+    timeout_flag: str = ""
     is_quiet: bool = False
     notes: set[str] | None = None
 
@@ -244,5 +244,5 @@ class ServedRuntime(Runtime):
         return caller.options.servers.wait(self, lambda: self.open(caller))
 
 
-FunctionSource: TypeAlias = Callable[[Sequence[Step], FunctionCaller], Sequence[Runtime]]
+FunctionSource: TypeAlias = Callable[[Sequence[Step]], Sequence[Runtime]]
 """It returns the runtime of every step. Raises InputError with all that have none."""

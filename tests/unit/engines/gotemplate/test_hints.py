@@ -73,12 +73,17 @@ CASES = (
     ),
     ("{{ .context.example.org/net }}", 'index .context "example.org/net"'),
     ("{{ upper .params.nothing }}", "it is null: use default"),
-    ("{{ repeat .params.digits .params.text }}", "write (VALUE | int)"),
+    ("{{ until .params.digits }}", "write (VALUE | int)"),
+    # Another order may be meant.
+    ("{{ repeat .params.digits .params.text }}", "write repeat int string"),
+    ("{{ repeat .params.text .params.text }}", "write repeat int string"),
+    ('{{ date .params.a "2006" }}', 'write date "2006" .params.a'),
+    ('{{ splitList .params.a "," }}', 'write splitList "," .params.a'),
+    ("{{ hasKey .params .params.a }}", "write (VALUE | toString)"),
     ('{{ semver "one" }}', "1.2.3"),
     ("{{ index .params.absent 2 }}", "use dig"),
-    ('{{ regexMatch "(a" "a" }}{{ mustRegexMatch "(a" "a" }}', "close it with )"),
-    ('{{ mustRegexMatch "[a" "a" }}', "close it with ]"),
-    ('{{ mustRegexMatch "a**" "a" }}', "in a text with backquotes"),
+    ('{{ regexMatch "(a" "a" }}{{ mustRegexMatch "(a" "a" }}', "in backquotes"),
+    ('{{ mustRegexMatch "a**" "a" }}', r"write \ before a character"),
     ('{{ template "x" }}', '{{ define "x" }}'),
     ("{{ .params.nothing.a }}", "test it with {{ with }}"),
     ('{{ cidrsubnet "10.0.0.0/16" 8 1 }}', 'did you mean "cidrSubnet"?'),
@@ -92,8 +97,9 @@ CHECKED = (
     ),
     ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
-    ("{{ print .params.nothing }}", "say what to write instead"),
+    ("{{ print .params.nothing }}", "say what to take instead: (.x | default VALUE)"),
     ("{{ print 1 | .params.absent }}", "behind | comes a function"),
+    ("{{ add .params.nothing 1 }}", "say what to take instead: (.x | default VALUE)"),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
 )
 
@@ -111,6 +117,21 @@ def test_mistake_gets_its_hint(template: str, hint: str) -> None:
 @pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
 def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     assert hint in _hint(template, missingkey="checked")
+
+
+@pytest.mark.parametrize(
+    ("template", "expression"),
+    [
+        ('{{ add 1 1 | trimSuffix "x" }}', 'trimSuffix "x"'),
+        ("{{ upper (add 1 1) }}", "add 1 1"),
+        ("{{ (first (list 1)).x }}", "(first (list 1)).x"),
+    ],
+)
+def test_value_is_named_that_has_the_wrong_type(template: str, expression: str) -> None:
+    """Go names the last word before the error, which may be another value."""
+    program = programs.program(template, dialect="gotemplating")
+    message = programs.problem(gotemplate, program).message
+    assert message.startswith(f"cannot evaluate {expression}: ")
 
 
 def test_function_of_our_own_kind_is_no_suggestion_for_others() -> None:
@@ -134,7 +155,7 @@ def test_end_of_an_unknown_block_is_no_mistake(template: str) -> None:
         '{{ fail "wrong number of args for upper: want 1 got 2" }}',
         '{{ fail "integer divide by zero" }}',
         # The function int makes 0 of it, without an error.
-        "{{ repeat .params.text .params.text }}",
+        "{{ until .params.text }}",
         '{{ if .a =~ "b" }}{{ end }}',
         # The quote of the text is missing.
         "{{ print a.b/c }}",

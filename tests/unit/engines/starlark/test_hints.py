@@ -106,8 +106,17 @@ CASES = (
         "rsp = response()\n    rsp.resource('a', 'apiVersion: v1')",
         "from_yaml(text) reads an object",
     ),
+    (
+        "def p(rsp, name, body): rsp.resource(body, name)\ndef main(req): p(response(), 'a', {})",
+        "write rsp.resource(name, body",
+    ),
+    (
+        "A = ['a']\ndef pick(key): return stable_choice(key, A)\ndef main(req): pick('b')",
+        "write stable_choice(choices, key",
+    ),
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
+    ("return get_xr(req, 'spec.conut').split(':')", 'did you mean "count"?'),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
     ("return (get_xr(req, 'spec') or {})['conut']", 'did you mean "count"?'),
     (
@@ -143,10 +152,12 @@ def _hint(line: str) -> str:
         "x = {'a': None}\n    return x['a'] + 1",
         "x = get_xr(req, 'spec.count')\n    return range(str(x))",
         "return sorted(None)",
+        "return 'abc'[0:2:0]",
         "return {'output': {None: 1}}",
         "rsp = response()\n    rsp.event('a', 'B', 'XR')",
         'return ("say "hello" now", "")',
         "rsp = response()\n    rsp.results.append({})",
+        "def p(rsp, name, body): rsp.resource(name, body)\ndef main(req): p(response(), {}, 'a')",
     ],
 )
 def test_origin_of_a_value_is_not_guessed(line: str) -> None:

@@ -23,6 +23,7 @@ MISTAKES = (
     ("rsp = response()\n    fill(rsp)", "def main", "returns nothing", "`return rsp`"),
     ("rsp = response()\n    rsp.ready(True)\n    return response()", "rsp", "filled", "return rsp"),
     ('name = len(req)\n    return {"a": "{{ name }}"}', '"{{ name }}"', "a text here", "the value"),
+    ('return {"a": fill(req)}', "fill(req)", "always None", "fill returns nothing"),
     ("return type(req) == dict", "dict\n", "always false", '== "dict"'),
 )
 # Lines that look alike, and that are right or that only a run knows.
@@ -44,14 +45,27 @@ FINE = (
     "unread = print(1)\n    return {}",
     "x = 0\n    x += 1\n    return {}",
     'fail("stop")',
+    'return {"a": stop(req), "b": {}.update({}), "c": [fill(req)]}',
     "rsp = response()\n    rsp.ready(True)\n    return rsp.build()",
     "rsp = response()\n    rsp.ready(True)\n    fill(rsp)\n    return response()",
     'a = ["x"]\n    a.append("y")\n    return a',
 )
 
 
+TOP = """\
+TOP = 0
+LIST = []
+
+def fill(value):
+    print(value)
+
+def stop(value):
+    fail(value)
+"""
+
+
 def _program(lines: str) -> Program:
-    return programs.script(f"TOP = 0\nLIST = []\n\ndef main(req):\n    {lines}\n")
+    return programs.script(f"{TOP}\ndef main(req):\n    {lines}\n")
 
 
 @pytest.mark.parametrize(("lines", "place", "message", "hint"), MISTAKES)

@@ -94,7 +94,7 @@ def test_check_does_not_run_main() -> None:
 
 def test_modules_count_for_the_source_limit() -> None:
     program = _program('load("a.star", "x")\n', a="x = 1\n" * 20)
-    with pytest.raises(LimitError, match="bytes of source"):
+    with pytest.raises(LimitError, match="a source of 140 bytes"):
         starlark.check(program, Limits(source_bytes=100))
 
 

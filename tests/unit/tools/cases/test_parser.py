@@ -1,5 +1,8 @@
 """The file of a case: every mistake is told at once, at its place."""
 
+import errno
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -147,3 +150,21 @@ def test_discovery(tmp_path: Path) -> None:
     assert [model.name_of(case) for case in files] == [
         f"{tmp_path}/{name}" for name in ("a", "b", "c")
     ]
+
+
+def test_discovery_refuses_a_folder_that_it_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cases would count as passed."""
+    project(tmp_path, a="")
+    (tmp_path / "secret").mkdir()
+
+    def scandir(path: str, scan: Callable[[str], object] = os.scandir) -> object:
+        if Path(path).name == "secret":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scan(path)
+
+    # Root may read every folder.
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(InputError, match=r'cannot read ".*/secret": permission denied'):
+        model.find_cases([tmp_path])

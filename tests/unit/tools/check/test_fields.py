@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from support import builders
 from support.check_helpers import PIPELINE, composition, peer, pointed_at
 from support.field_checks import CRD, GET, REFERENCE, XR, XRD, found, go, jinja, script
 
-from function_script.engines.registry import LANGUAGES
+from function_script import inputs
 from function_script.request.values import Object
 from function_script.tools.check import checker, definitions, paths
 from function_script.tools.check.report import Finding
@@ -147,6 +148,9 @@ def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, name: s
 
 
 HELM = "Helm's values are $.observed.composite.resource.spec here, or the input's $.params"
+_OTHERS = (
+    "there are context, credentials, desired, extraResources, input, meta, observed, params, …"
+)
 PARTS = {
     "script": (script('a = req["observd"]'), "observd", 'did you mean "observed"?'),
     "peer": (
@@ -155,10 +159,20 @@ PARTS = {
         'did you mean "observed"?',
     ),
     "values-of-helm": (go("{{ .Values }}"), "Values", HELM),
+    "peer-has-no-params": (
+        peer("source: Inline", "inline: {template: '{{ .params }}'}"),
+        "params",
+        _OTHERS.replace("params", "requiredResources"),
+    ),
+    "peer-values-of-helm": (
+        peer("source: Inline", "inline: {template: '{{ .Values }}'}"),
+        "Values",
+        HELM.partition(",")[0],
+    ),
     "no-neighbour": (
         go("{{ .zz }}"),
         "zz",
-        "there are context, credentials, desired, extraResources, input, meta, observed, params, …",
+        _OTHERS,
     ),
 }
 
@@ -540,7 +554,7 @@ def test_default_that_keeps_false_is_not_found(tmp_path: Path, text: str) -> Non
 
 def test_length_of_a_list_is_a_filter_of_jinja() -> None:
     schema: Object = {"properties": {"spec": {"properties": {"disks": {"type": "array"}}}}}
-    request = paths.of_request(LANGUAGES["jinja"], schema, {})
+    request = paths.of_request(inputs.parse_without_sources(builders.jinja("a")), schema, {})
     unknown = request.find_unknown((*paths.XR, "spec", "disks", "length"))
     message = "observed.composite.resource.spec.disks is a list"
     assert unknown == (message, "write `value | length`")

@@ -9,6 +9,7 @@ from support.render_helpers import composition
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
+from function_script.tools.project import Project
 from function_script.tools.render import functions, steps
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Options
@@ -350,3 +351,23 @@ def test_hint_about_another_version_names_the_ways_that_are_possible(commands: P
     install(commands, "docker")
     problem = find_problem({}, [function(f"{REGISTRY}/{READY}:v0.6.0")], is_strict=True)
     assert "--function function-other=docker runs v0.6.0" in str(problem.hint)
+
+
+OTHERS = {
+    "other": ("apiVersion: pkg.crossplane.io/v1\nkind: Provider\n", []),
+    "misspelt": ("apiVersion: pkg.crossplane.io/v1\nkind: Functon\n", None),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), OTHERS.values(), ids=OTHERS)
+def test_file_beside_a_composition_was_read_whatever_it_holds(
+    text: str, expected: list[Object] | None, tmp_path: Path
+) -> None:
+    """Nothing says then that there is no such file, and a Function is not lost for a typo."""
+    (tmp_path / "functions.yaml").write_text(text)
+    project = Project([tmp_path])
+    if expected is None:
+        with pytest.raises(InputError, match="as a function"):
+            functions.find_beside(tmp_path, [], project)
+    else:
+        assert functions.find_beside(tmp_path, [], project) == expected

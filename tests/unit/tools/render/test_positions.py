@@ -46,7 +46,7 @@ def render(
     origin = renderer.Origin(document=document, programs=None)
     return Renderer(
         pool,
-        lambda pipeline, _: [functions[each.function] for each in pipeline],
+        lambda pipeline: [functions[each.function] for each in pipeline],
         renderer.Options(),
     ).render(inputs, origin)
 
