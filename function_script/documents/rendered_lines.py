@@ -18,10 +18,8 @@ from function_script.documents.errors import BLOCK, NAME_LINE, YamlError, lacks_
 from function_script.documents.kubernetes_yaml import parse, start_of
 from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.source import Piece, Span
+from function_script.texts.source import JINJA_FILTER, Piece, Span
 
-JINJA_FILTER: Final = "{}({})"
-"""The form of a filter with an argument in Jinja; Go has none around it."""
 _OUTDENTED: Final = (
     "not all lines of this value have the indentation of their place: "
     "they became fields of an object around it"
@@ -327,7 +325,7 @@ class Rendering:
             if not KEY.fullmatch(prefix) or "." in prefix or not _is_collection(lines):
                 return
             width += 2
-        elif (key := self._width_of_key_above(at - width)) >= width and lines[0][:2] != "- ":
+        elif (key := self._width_of_key_above(at - width)) >= width + (lines[0][:2] == "- "):
             width = key + 2
         elif piece.filter_form == JINJA_FILTER:
             name = "indent"
@@ -336,7 +334,7 @@ class Rendering:
         form = piece.filter_form.format(name, width)
         # nindent begins a line: blanks before it would be one more.
         mark = "-" * (name == "nindent" and not prefix.strip())
-        text = _INDENT.sub("", expression)
+        text = piece.to_operand(_INDENT.sub("", expression))
         hint = f"the value has several lines: write {{{{{mark} {text} | {form} }}}}"
         text = body[width:] if name == "indent" else f"\n{body}"
         yield _Correction([Edit(at, end, text)], piece.span, hint)
@@ -364,7 +362,8 @@ class Rendering:
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
             # A line of its own, or what is left of another mistake.
             return
-        text = f"{{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
+        filtered = expression if has_quotes else f"{piece.to_operand(expression)} | quote"
+        text = f"{{{{ {filtered} }}}}"
         hint = f"write {text}{', without quotes around it' * bool(quote)}"
         lines = piece.text.rstrip("\n").split("\n")
         if quote and (piece.text[:1] in "[{" or (len(lines) > 1 and _is_collection(lines))):

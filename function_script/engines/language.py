@@ -136,9 +136,6 @@ class Language:
         """
         return {}
 
-    def __repr__(self) -> str:
-        return f"Language({self.name})"
-
     @property
     def engine_module(self) -> str:
         """The import path of the module that runs programs."""

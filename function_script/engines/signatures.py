@@ -81,7 +81,7 @@ def explain_names(
 ) -> tuple[str, str] | None:
     """Return the message of a call with wrong numbers or names of arguments, and its hint."""
     names = () if signature.takes_any_name else names
-    text = find_wrong_names(signature, count, names)
+    text = _find_wrong_names(signature, count, names)
     if text is None:
         return None
     # Those that take any number of arguments have no name in a call.
@@ -91,7 +91,7 @@ def explain_names(
     return f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"
 
 
-def find_wrong_names(signature: Signature, count: int, names: Collection[str]) -> str | None:
+def _find_wrong_names(signature: Signature, count: int, names: Collection[str]) -> str | None:
     """Return why ``count`` arguments and named ones do not fit the parameters; None if they do."""
     parameters = signature.parameters
     by_name = {parameter.name: parameter for parameter in parameters}

@@ -32,6 +32,13 @@ class Span:
         return position if self.column is None else f"{position}:{self.column}"
 
 
+JINJA_FILTER = "{}({})"
+"""The form of a filter with an argument in Jinja; Go has none around it."""
+# Texts and brackets without others inside, and operators outside of them.
+_ENCLOSED = re.compile(r"\"[^\"]*\"|'[^']*'|\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_OPERATOR = re.compile(r"[-~+*/%<>=,]|\b(?:if|or|and|not|in|is)\b")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A part of a rendered text, and the part of a template that wrote it.
@@ -56,6 +63,14 @@ class Piece:
             return self.locate(self.start, max(len(self.text.partition("\n")[0]), 1))
         offset = max(self.source.find(self.expression, self.start), self.start)
         return self.locate(offset, max(len(self.expression), 1))
+
+    def to_operand(self, expression: str) -> str:
+        """Return an expression as it stands before a filter, which in Jinja binds most."""
+        rest, simple = "", expression
+        while rest != simple:
+            rest, simple = simple, _ENCLOSED.sub("", simple)
+        has_operator = self.filter_form == JINJA_FILTER and _OPERATOR.search(simple)
+        return f"({expression})" if has_operator else expression
 
 
 def span_at(source: Source, position: int, width: int = 1) -> Span:

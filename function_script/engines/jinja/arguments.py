@@ -29,12 +29,6 @@ _RESULTS: Final = {
     ),
     **dict.fromkeys(("list", "sort", "split", "unique", "items", "dictsort"), "list"),
 }
-_LOOP: Final = {
-    **dict.fromkeys(
-        ("index", "index0", "revindex", "revindex0", "length", "depth", "depth0"), "integer"
-    ),
-    **dict.fromkeys(("first", "last"), "boolean"),
-}
 _CONSTANTS: Final[dict[type, str]] = {**CONSTANT_TYPES, type(None): "null"}
 _NODES: Final[dict[type[nodes.Node], str]] = {
     nodes.Compare: "boolean",
@@ -97,8 +91,6 @@ class Types:
             case nodes.Call(node=nodes.Name(name=name) as function) if self.is_function(function):
                 builtin = FUNCTIONS[name].call
                 return _result_of(builtin) if isinstance(builtin, LibraryFunction) else ""
-            case nodes.Getattr(node=nodes.Name(name="loop"), attr=attr):
-                return _LOOP.get(attr, "")
             case _:
                 return _NODES.get(type(node), "") if node is not None else ""
 

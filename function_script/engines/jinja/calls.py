@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias, cast
 
 from jinja2 import Undefined
 
-from function_script.engines import signatures
+from function_script.engines import habits, signatures
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
 from function_script.engines.jinja.run import CHARACTERS_PER_STEP, Run
@@ -21,6 +21,7 @@ from function_script.engines.library.bounds import TYPES, Resource
 from function_script.engines.signatures import NULL, Parameter, Signature, WrongArgument
 from function_script.request.values import Readable, type_name
 from function_script.texts.errors import HintedError
+from function_script.texts.problems import suggest
 
 # A library function may read every character a few times.
 _READINGS = 4
@@ -56,6 +57,18 @@ class Builtin:
 def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
     """Return the callables by the names that templates use, in the order of these names."""
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
+
+
+def explain_missing(name: str, kind: str, table: Mapping[str, object]) -> tuple[str, str | None]:
+    """Return the message and the hint for the name of a filter or a test that is not there."""
+    # Ansible's names begin with those of a collection.
+    before, _, last = name.rpartition(".")
+    if before in table:
+        hint: str | None = "put what is before it into parentheses: (value | filter)"
+    else:
+        kinds: tuple[habits.Kind, ...] = ("filter", "name") if kind == "filter" else ("test",)
+        hint = habits.find("jinja", last, *kinds) or suggest(last, tuple(table))
+    return f'there is no {kind} "{name}"', hint
 
 
 class LibraryFunction:

@@ -4,7 +4,7 @@ A finding is certain from the template alone: no run is needed, and no value of 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from jinja2 import nodes
@@ -30,6 +30,11 @@ _WORDS: Final = {
 }
 # A key or an item.
 _ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
+# Numbers of a loop, and those that an author takes for the first or the last.
+_NEVER: Final[Mapping[str, nodes.Expr]] = {
+    **dict.fromkeys(("index", "revindex"), nodes.Const(0)),
+    "index0": nodes.Getattr(nodes.Name("loop", "load"), "length", "load"),
+}
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
 _IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
@@ -153,6 +158,21 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             yield Violation(offset=offset, message=message, hint=hint)
 
 
+@_RULES.add
+def _loop_numbers(tree: nodes.Template) -> Iterator[Violation]:
+    """Find comparisons of a number of a loop with one that it never is."""
+    for compare in tree.find_all(nodes.Compare):
+        match compare:
+            case nodes.Compare(
+                expr=nodes.Getattr(node=nodes.Name(name="loop"), attr=attr),
+                ops=[nodes.Operand(op="eq" | "ne", expr=other)],
+            ) if other == _NEVER.get(attr):
+                message = f"loop.{attr} never is this number"
+                turn = "first" if attr == "index" else "last"
+                hint = f"loop.{turn} is true in the {turn} turn"
+                yield Violation(offset=tokens.first_offset(other), message=message, hint=hint)
+
+
 def _lost_blanks(tree: nodes.Template, text: str) -> Iterator[Violation]:
     """Find keys and items whose indentation a tag in front of them takes away."""
     for data in tree.find_all(nodes.TemplateData):
@@ -185,12 +205,19 @@ def _conditions(tree: nodes.Template) -> Iterator[Violation]:
 
 @_RULES.add
 def _filters(tree: nodes.Template) -> Iterator[Violation]:
-    """Find filters whose value and argument have changed places."""
+    """Find filters whose value and argument have changed places, or whose argument has no name."""
     for node in tree.find_all(nodes.Filter):
-        if not isinstance(node.node, nodes.Const) or not isinstance(node.node.value, str):
-            continue
-        is_constant = all(isinstance(each, nodes.Const) for each in node.args)
-        if node.name in {"default", "d"} and node.args and not is_constant:
-            message = "the default is never used: the value before | is a text"
-            hint = "write `value | default(text)`"
-            yield Violation(offset=node.node.lineno, message=message, hint=hint)
+        match node:
+            case nodes.Filter(
+                name="default" | "d", node=nodes.Const(value=str(), lineno=begin), args=[_, *_]
+            ) if not all(isinstance(each, nodes.Const) for each in node.args):
+                message = "the default is never used: the value before | is a text"
+                hint = "write `value | default(text)`"
+                yield Violation(offset=begin, message=message, hint=hint)
+            case nodes.Filter(
+                name="max" | "min" | "sort" | "unique" as name,
+                args=[nodes.Const(value=str() as text, lineno=begin), *_],
+            ):
+                message = f"{name} takes this text for a switch that is on"
+                hint = f'write {name}(attribute="{text}") for a field'
+                yield Violation(offset=begin, message=message, hint=hint)

@@ -80,18 +80,10 @@ class Lenient(Undefined):
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> object:
-        raise AttributeError(name)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Undefined)
 
-    def __ne__(self, other: object) -> bool:
-        return not isinstance(other, Undefined)
-
-    def __hash__(self) -> int:
-        raise MissingError(self)
-
+    __hash__ = _refuse
     __call__ = __getitem__ = __contains__ = __iter__ = __len__ = _refuse
     __int__ = __float__ = __index__ = __str__ = _refuse
 
@@ -101,7 +93,7 @@ class Strict(Lenient):
 
     __slots__ = ()
 
-    __bool__ = __eq__ = __ne__ = __hash__ = _refuse
+    __bool__ = __eq__ = __hash__ = _refuse
 
 
 class Absent(Lenient):

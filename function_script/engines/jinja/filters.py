@@ -20,13 +20,13 @@ from function_script.engines.jinja.calls import (
     Call,
     LibraryFunction,
     build_table,
+    explain_missing,
 )
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.run import Budget, Run
 from function_script.engines.jinja.runtime import add, is_number
 from function_script.request import quantities
-from function_script.texts.problems import suggest
 
 _MAX_INDENT = 200
 # Python reads longer numbers in quadratic time.
@@ -446,8 +446,8 @@ def _find_callable(
         return cast("Call", table[name])
     if not isinstance(name, str):
         raise exceptions.unsuitable(f"the name of a {kind} must be a string, not {{}}", name)
-    hint = hint or suggest(name, tuple(table))
-    raise exceptions.RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
+    message, other = explain_missing(name, kind, table)
+    raise exceptions.RenderError(message, hint=hint or other, name=name)
 
 
 def _picker(run: Run, attribute: object, default: object = None) -> Callable[[object], object]:

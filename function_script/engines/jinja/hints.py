@@ -6,18 +6,19 @@ is sure of has no hint.
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from function_script.engines import habits, unexpected
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import FUNCTIONS
+from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import TokenList, line_at
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 from function_script.request.objects import ENVIRONMENT
+from function_script.texts.problems import suggest
 
 # The index behind a tag's word and one more.
 _THIRD: Final = 2
@@ -91,8 +92,8 @@ class Site(unexpected.Site):
 _RULES: Final = Rules[Callable[[Site], Violation | None]]()
 
 
-def of_lexer(tokens: TokenList) -> Violation | None:
-    """Return the violation where the lexer fails; None when it is told better by its message."""
+def of_lexer(tokens: TokenList) -> Violation:
+    """Return the violation where the lexer fails."""
     comment = tokens.unclosed("comment_begin")
     is_shell = comment is not None and tokens.text[:comment].endswith("$")
     advice = 'write {{ "{#" }} for these characters' if is_shell else "close it with #}"
@@ -103,8 +104,6 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         if offset is not None:
             return Violation(message=message, hint=hint, offset=offset, width=2)
     rest = tokens.text[tokens.end :]
-    if not rest.strip():
-        return None
     begin, end = tokens.tag(len(tokens.tokens) - 1)
     before = tokens.tokens[begin + 1 : end]
     failing = Token("operator", rest[0], tokens.end)
@@ -121,15 +120,20 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     if rest[0] in OPENING:
         return _bracket(site)
     mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
-    mark_hint = _MARKS.get(mark)
+    return site.violation(_mark_hint(site, mark, rest), text=mark)
+
+
+def _mark_hint(site: Site, mark: str, rest: str) -> str | None:
+    """Return the hint for a mark that is no part of the language; ``rest`` begins with it."""
     inside = rest.partition("}")[0]
     if mark == "?" and ":" in inside:
-        mark_hint = "write `a if condition else b`"
-    elif mark == "$" and ":=" in inside and not site.index:
-        mark_hint = _SET
-    elif (word := re.match(r"#([a-z]+)", rest)) and not site.index:
-        mark_hint = tag_hint(word[1])
-    return site.violation(mark_hint, text=mark)
+        return "write `a if condition else b`"
+    if mark == "$" and ":=" in inside and not site.index:
+        return _SET
+    if (word := re.match(r"#([a-z]+)", rest)) and not site.index:
+        return tag_hint(word[1])
+    name = re.match(r"\$\.([A-Z]\w+)", rest)
+    return (habits.find("jinja", name[1], "name") if name else None) or _MARKS.get(mark)
 
 
 def _open_text(site: Site) -> Violation:
@@ -163,15 +167,14 @@ def _bracket(site: Site) -> Violation:
 
 def of_parser(tokens: TokenList, index: int) -> Violation | None:
     """Return the violation for the token at which the parser fails, if it is in a tag."""
-    if not tokens.tokens:
-        return None
     begin, end = tokens.tag(min(index, len(tokens.tokens) - 1))
     tag = tokens.tokens[begin + 1 : end + 1]
     at = index - begin - 1
-    if not 0 <= at < len(tag):
-        return None
     site = Site(text=tokens.text, tokens=tag, index=at, begin=tokens.tokens[begin])
-    return next((violation for rule in _RULES if (violation := rule(site))), None)
+    rules = _RULES if 0 <= at < len(tag) else ()
+    if violation := next((violation for rule in rules if (violation := rule(site))), None):
+        return violation
+    return _open_tag(site) if end == len(tokens.tokens) and tokens.error is None else None
 
 
 @_RULES.add
@@ -229,7 +232,9 @@ def _statement_words(site: Site) -> Violation | None:
     if before == "else" and text == "if":
         return site.violation("write elif")
     if site.first == "for" and site.index == _THIRD and text != "in":
-        return site.violation("write `for item in list`")
+        is_pair = text.isidentifier() and site.text_at(1) == "in"
+        names = f"{before}, {text} in ..." if is_pair else "item in list"
+        return site.violation(f"write `for {names}`")
     if site.first == "for" and site.text_at(1 - site.index) == "(":
         hint = "write `for item in list`, without parentheses"
         return site.violation(hint, token=site.tokens[1])
@@ -365,19 +370,13 @@ def _side_by_side(site: Site) -> Violation | None:
     return None
 
 
-def find_targets(statement: str) -> list[str]:
-    """Return the names that a loop sets, which what it loops over does not have."""
-    return [
-        name
-        for names in re.findall(r"\{%[-+]? *for +((?:\w+, *)*\w+)", statement)
-        for name in re.split(", *", names)
-    ]
-
-
-def unset_hint(name: str, statement: str, template: str) -> str | None:
+def unset_hint(
+    name: str, statement: str, template: str, own: Iterable[str], otherwise: str | None = None
+) -> str | None:
     """Return the hint for a name without a value, by its statement, by what sets it or its origin.
 
-    None for a name of which nothing is certain.
+    Else it is the nearest name: one of ``own``, which the program sets, or one that has a value in
+    all programs; or else ``otherwise``.
     """
     if hint := key_hint(statement, name):
         return hint
@@ -386,7 +385,14 @@ def unset_hint(name: str, statement: str, template: str) -> str | None:
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
     if re.search(rf"\{{%[-+]? *for +(?:\w+, *)*{word}\b", template):
         return "only the body of its {% for %} has it"
-    return name_hint(name, is_called=re.search(rf"\b{word}\(", statement) is not None)
+    is_called = re.search(rf"\b{word}\(", statement) is not None
+    if hint := name_hint(name, is_called=is_called):
+        return hint
+    # A function is meant where it is called, and what a loop goes over has no name that it sets.
+    targets = re.findall(r"\{%[-+]? *for +((?:\w+, *)*\w+)", statement)
+    others = {name, *(each for names in targets for each in re.split(", *", names))}
+    others.update(() if is_called else FUNCTIONS)
+    return suggest(name, tuple({*NAMES, *own} - others), otherwise)
 
 
 def _go_call(site: Site, function: Token) -> Violation | None:

@@ -1,12 +1,12 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from jinja2 import nodes
 
-from function_script.engines import foreign_syntax, habits
+from function_script.engines import foreign_syntax
 from function_script.engines.jinja import (
     arguments,
     doubts,
@@ -16,15 +16,15 @@ from function_script.engines.jinja import (
     request_reads,
     tokens,
 )
+from function_script.engines.jinja.calls import Call, explain_missing
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import FUNCTIONS, NAMES
+from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.parser import parse, parse_program
 from function_script.engines.lint import CONDITION_CALL, QUOTED
 from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.problems import suggest
 from function_script.texts.source import Source
 
 # The names that Jinja sets for the bodies of some tags.
@@ -32,7 +32,7 @@ _OF_BODIES: Final = frozenset({"loop", "caller", "kwargs", "varargs", "super"})
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
 # Filters that call another filter or a test: the place of its name among their arguments.
-_CALLERS: Final[dict[str, tuple[int, habits.Kind, Collection[str]]]] = {
+_CALLERS: Final[dict[str, tuple[int, str, Mapping[str, Call]]]] = {
     "map": (0, "filter", FILTERS),
     **dict.fromkeys(("select", "reject"), (0, "test", TESTS)),
     **dict.fromkeys(("selectattr", "rejectattr"), (1, "test", TESTS)),
@@ -103,9 +103,7 @@ class JinjaLint(TemplateLint):
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
                 name = variable.name
-                others = {*values} if f"{name}(" in line else values - {*FUNCTIONS}
-                others -= {*hints.find_targets(line)}
-                hint = hints.unset_hint(name, line, text) or suggest(name, tuple(others))
+                hint = hints.unset_hint(name, line, text, values)
                 message = f'"{name}" has no value, for nothing sets it'
                 problems[_problem(source, variable.lineno, name, message, hint)] = None
         # A module has the names of the place that includes it.
@@ -123,12 +121,11 @@ class JinjaLint(TemplateLint):
             for wrong in arguments.find(tree, types):
                 yield positions.to_diagnostic(source, wrong, "")
             for node in tree.find_all(nodes.Filter):
-                index, kind, table = _CALLERS.get(node.name, (0, "name", ()))
-                argument = node.args[index] if table and index < len(node.args) else None
+                index, kind, table = _CALLERS.get(node.name, (len(node.args), "filter", {}))
+                argument = node.args[index] if index < len(node.args) else None
                 match argument:
                     case nodes.Const(value=str() as text, lineno=begin) if text not in table:
-                        message, hint = f'there is no {kind} "{text}"', suggest(text, tuple(table))
-                        hint = hint or habits.find("jinja", text, kind, "name")
+                        message, hint = explain_missing(text, kind, table)
                         if kind == "filter" and text.isidentifier() and len(node.args) == 1:
                             hint = hint or f'a field is map(attribute="{text}")'
                         yield _problem(source, begin, text, message, hint)

@@ -48,31 +48,25 @@ class Method:
         self.name = name
 
 
-_DATA = (str, int, float, list, tuple, range, Mapping, Undefined)
-
-
 def get_attribute(value: object, name: str, undefined: type[Undefined]) -> object:
     """Look up ``value.name``; the caller has handled a dict that has the key."""
     if isinstance(value, Undefined):
         return make_undefined(undefined, value, name)
     if isinstance(value, Mapping):
-        if name in value:
-            return value[name]
-        return (
-            Method(value, name)
-            if name in MAPPING_METHODS
-            else make_undefined(undefined, value, name)
-        )
-    if isinstance(value, str):
-        if name in STRING_METHODS:
+        if name in MAPPING_METHODS and name not in value:
             return Method(value, name)
-        # A method of Python has a hint of its own; any other name is only undefined.
-        if name.startswith("_") or hasattr(str, name):
-            raise _unavailable(value, name, STRING_METHODS)
-        return make_undefined(undefined, value, name)
+        return _find_field(value, name, undefined)
     find = _FINDERS.get(type(value))
     if find is not None:
         return find(value, name, undefined)
+    methods = STRING_METHODS if isinstance(value, str) else ()
+    if name in methods:
+        return Method(value, name)
+    if value is None or isinstance(value, (str, int, float, list, tuple, range)):
+        # A method of Python has a hint of its own; any other name is only undefined.
+        if name.startswith("_") or hasattr(type(value), name):
+            raise _unavailable(value, name, methods)
+        return make_undefined(undefined, value, name)
     if isinstance(value, Builtin) and (hint := habits.find("jinja", value.name, "word")):
         # `{{ range .list }}` reads as an attribute of the function.
         message = f'"{value.name}" is a function'
@@ -90,17 +84,9 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
         if -len(value) <= index < len(value):
             return value[index]
         return make_undefined(undefined, value, index)
-    if isinstance(value, Mapping):
-        return value[index] if index in value else make_undefined(undefined, value, index)
-    if value is None or isinstance(value, _DATA):
-        return make_undefined(undefined, value, index)
-    raise exceptions.unsuitable("{} has no items", value)
-
-
-def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
-    if name.startswith("_") or hasattr(type(value), name):
-        raise _unavailable(value, name, ())
-    return make_undefined(undefined, value, name)
+    if isinstance(value, Mapping) and index in value:
+        return value[index]
+    return make_undefined(undefined, value, index)
 
 
 _ATTRIBUTES: Final = "_Namespace__attrs"
@@ -121,22 +107,19 @@ def _find_listed(value: object, name: str, _undefined: type[Undefined]) -> objec
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
     # A module's names are attributes of a Python object, next to those of its class.
     exported = {key: each for key, each in vars(value).items() if not key.startswith("_")}
-    return exported[name] if name in exported else make_undefined(undefined, exported, name)
+    return _find_field(exported, name, undefined)
 
 
 def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> object:
-    if name.startswith("_"):
-        raise _unavailable(value, name, ())
-    try:
-        field: object = getattr(value, name)
-    except AttributeError:
-        return make_undefined(undefined, getattr(value, _ATTRIBUTES), name)
-    return field
+    return _find_field(getattr(value, _ATTRIBUTES), name, undefined)
+
+
+def _find_field(fields: Mapping[str, object], name: str, undefined: type[Undefined]) -> object:
+    return fields[name] if name in fields else make_undefined(undefined, fields, name)
 
 
 # Lookups of attributes by the exact type of the value.
 _FINDERS: Final[Mapping[type, Callable[[object, str, type[Undefined]], object]]] = {
-    **dict.fromkeys((int, bool, float, type(None), list, tuple, range), _find_in_scalar),
     **dict.fromkeys((LoopContext, Group), _find_listed),
     TemplateModule: _find_in_module,
     Namespace: _find_in_namespace,

@@ -4,6 +4,7 @@ The ``lineno`` of a node is an offset: see `tokens`. A message states the proble
 the remedy. An unclosed tag is reported with the line that opens it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -48,6 +49,10 @@ class _Parser(JinjaParser):
         parsed = super().parse_statement()
         self.open_tags.pop()
         return parsed
+
+    def parse_autoescape(self) -> nodes.Scope:
+        """Refuse a tag of Jinja's that means nothing here."""
+        self.fail_unknown_tag("autoescape", self.stream.current.lineno)
 
 
 def parse(environment: Environment, text: str) -> nodes.Template:
@@ -174,9 +179,12 @@ def _unknown_tag(
     # The sign behind `name`, `name:` or `name.attribute`.
     sign = site.text_at({":": 2, ".": 3}.get(site.text_at(1), 1))
     if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
-        # `do names.append(name)`
-        method = site.text_at(3) if tag == "do" and site.text_at(2) == "." else ""
-        hint, open_tag = habits.find("jinja", method, "list") or foreign, None
+        # `do names.append(name)`, of which only some methods are of one type.
+        match = re.match(r"do\s+[\w.]+\.(\w+)\(", site.text[offset:])
+        method = match[1] if match else ""
+        ways = {habits.find("jinja", method, "list"), habits.find("jinja", method, "object")}
+        ways.discard(None)
+        hint, open_tag = ways.pop() if len(ways) == 1 else foreign, None
     elif sign == "=":
         hint, open_tag = "write {% set name = value %}", None
     elif is_part and (begin := hints.foreign_beginning(tag, site.text[:offset], open_tag)):

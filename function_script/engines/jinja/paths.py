@@ -14,7 +14,7 @@ from jinja2 import Undefined
 from jinja2.utils import missing
 
 from function_script.engines import habits, missing_values
-from function_script.engines.jinja import exceptions, functions, hints, lookups, wording
+from function_script.engines.jinja import exceptions, hints, lookups, wording
 from function_script.engines.jinja.filters import FILTERS
 from function_script.request.lazy import Lazy
 from function_script.texts import field_names
@@ -73,7 +73,7 @@ def describe(
         hint = _loop_hint(base, start, roots, template)
     is_open = hint is None and isinstance(base, (type(None), Mapping, list, tuple, range))
     if is_open:
-        hint = _describe_holder(base, start)
+        hint = _describe_holder(base, start, statement)
     resource = match["word"] or match["text"] if (match := _OBSERVED.match(whole)) else ""
     return MissingPath(message, hint, str(keys[0]), is_open, resource)
 
@@ -105,10 +105,13 @@ def _correction_of_list(key: object) -> str | None:
     return habits.find("jinja", key, "list") or advice
 
 
-def _describe_holder(holder: object, path: str) -> str | None:
+def _describe_holder(holder: object, path: str, statement: str) -> str | None:
     """Return what the value at a path has instead of a key."""
     if isinstance(holder, (list, tuple, range)):
-        return f"the list has {len(holder)} item{'s' * (len(holder) != 1)}"
+        counted = "; loop.index counts from 1, and loop.index0 from 0" * (
+            "[loop.index]" in statement
+        )
+        return f"the list has {len(holder)} item{'s' * (len(holder) != 1)}{counted}"
     if not isinstance(holder, Mapping):
         return None
     if not holder and path == missing_values.OBSERVED:
@@ -165,14 +168,10 @@ def _unknown_name(
     if isinstance(spec, Mapping) and name in spec and f"get({name}" not in statement:
         otherwise = f"write spec.{name}"
     template = _without_long_lines(template)
-    # A function is meant where it is called.
-    others = () if f"{name}(" in statement else functions.FUNCTIONS
     own = re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template)
     # A name that is set in another scope, as in `{% set n = n + 1 %}` in a loop.
     otherwise = None if name in own else otherwise
-    own = [each for each in own if each not in {name, *hints.find_targets(statement)}]
-    names = (*(each for each in functions.NAMES if each not in others), *dict.fromkeys(own))
-    hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
+    hint = hints.unset_hint(name, statement, template, own, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 

@@ -4,14 +4,13 @@ All violations are facts at once. References between templates are checked when 
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from jinja2 import nodes
 
-from function_script.engines import habits
-from function_script.engines.jinja.calls import Call, LibraryFunction, signature_of
+from function_script.engines.jinja.calls import LibraryFunction, explain_missing, signature_of
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import MAX_INTEGER
@@ -25,13 +24,6 @@ MAX_DEPTH = 80
 MAX_MODULE_DEPTH = 20
 # CPython compiles at most 20 nested blocks, and a template needs some for itself.
 MAX_LOOPS = 10
-# The callables of a node: what they are, and what names of other languages are there.
-_CALLABLES: Final[Mapping[type, tuple[str, Mapping[str, Call], Sequence[habits.Kind]]]] = {
-    nodes.Filter: ("filter", FILTERS, ("filter", "name")),
-    nodes.Test: ("test", TESTS, ("test",)),
-}
-
-
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.CondExpr),
     *(nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.With, nodes.Block, nodes.Assign),
@@ -40,7 +32,6 @@ _ALLOWED = (
     *(nodes.Filter, nodes.Test, nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice),
     *(nodes.Concat, nodes.Compare, nodes.Operand, nodes.BinExpr, nodes.UnaryExpr),
 )
-_AUTOESCAPE: Final = (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +124,7 @@ def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
 
 def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
     if not isinstance(node, _ALLOWED):
-        _refuse_tag(node, facts)
+        facts.refuse(node, f'"{type(node).__name__.lower()}" is not available')
         return
     match node:
         case nodes.Name():
@@ -156,21 +147,12 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
             _visit_reference(node, facts)
 
 
-def _refuse_tag(node: nodes.Node, facts: TemplateFacts) -> None:
-    if isinstance(node, _AUTOESCAPE):
-        facts.refuse(node, '"autoescape" is not available', hint="nothing is escaped: take it out")
-    elif not (isinstance(node, nodes.Scope) and isinstance(node.body[0], _AUTOESCAPE)):
-        facts.refuse(node, f'"{type(node).__name__.lower()}" is not available')
-
-
 def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
-    kind, callables, habit_kinds = _CALLABLES[type(node)]
+    kind, callables = ("filter", FILTERS) if isinstance(node, nodes.Filter) else ("test", TESTS)
     if node.name not in callables:
-        habit = habits.find("jinja", node.name, *habit_kinds)
+        message, hint = explain_missing(node.name, kind, callables)
         own = f"it is a function: write {node.name}(...)" if node.name in FUNCTIONS else None
-        hint = own or habit or suggest(node.name, tuple(callables))
-        message = f'there is no {kind} "{node.name}"'
-        facts.refuse(node, message, name=node.name, hint=hint)
+        facts.refuse(node, message, name=node.name, hint=own or hint)
         return
     # Jinja calls them pairs, but the parser makes keywords only.
     keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]

@@ -228,16 +228,13 @@ def contains(budget: Budget, item: object, container: object) -> bool:
     if isinstance(container, str) and isinstance(item, str):
         budget.spend(len(container) // CHARACTERS_PER_STEP)
         return item in container
-    if isinstance(container, range):
-        return item in container if isinstance(item, int) else False
     if is_list(container):
-        items = list(container)
         if isinstance(item, (Mapping, list, tuple)):
             # `in` of Python would compare nested values without a budget.
-            return any(equal(budget, item, other) for other in items)
+            return any(equal(budget, item, other) for other in container)
         length = len(item) if isinstance(item, str) else 0
-        budget.spend(len(items) * (1 + length // _COMPARED_PER_STEP))
-        return item in items
+        budget.spend(len(container) * (1 + length // _COMPARED_PER_STEP))
+        return item in container
     raise exceptions.unsuitable("cannot look for {} in {}", item, container)
 
 

@@ -161,8 +161,6 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
     is_required = parameter.default is inspect.Parameter.empty
     is_named_only = parameter.kind is inspect.Parameter.KEYWORD_ONLY
     types = type_.json_types
-    if parameter.default is None and types:
-        types += (signatures.NULL,)
     phrase = with_article(type_.name) if len(types) == 1 else ""
     rule = signatures.Parameter(parameter.name, types, is_required, is_named_only, phrase)
     return Parameter(rule=rule, type=type_, default=None if is_required else parameter.default)
@@ -206,8 +204,6 @@ def _checked(signature: signatures.Signature, call: Call, parameters: Sequence[P
 
 
 def _read(parameter: Parameter, value: Readable) -> Readable:
-    if value is None and not parameter.rule.is_required and parameter.default is None:
-        return None
     try:
         return parameter.type.read(value)
     except ValueError as error:

@@ -104,6 +104,19 @@ ERRORS = [
     ),
     ("jinja", "  k: |\n  {{ 'a b' }}\n  l: 1", "8:6", "text below `k`, deeper than it"),
     ("jinja", "  k: |\n  {{ params.lines }}", "8:6", "{{- params.lines | nindent(4) }}"),
+    (
+        "jinja",
+        "  k:\n{{ params.list | to_yaml }}",
+        "8:4",
+        "{{- params.list | to_yaml | nindent(4) }}",
+    ),
+    ("jinja", "  k: {{ 'x' ~ params.colon }}", "7:9", "{{ ('x' ~ params.colon) | quote }}"),
+    (
+        "jinja",
+        "  k: {{ params.map | to_yaml if true else '' }}",
+        "7:9",
+        "{{ (params.map | to_yaml if true else '') | nindent(4) }}",
+    ),
 ]
 
 
@@ -187,6 +200,12 @@ SILENT = [
     ("go", "  k:\n    {{- toYaml .params.map | nindent 2 }}", "8:9", "(write nindent 4, which"),
     ("go", "  - k:\n    {{- toYaml .params.map | nindent 4 }}", "8:9", "(write nindent 6, which"),
     ("jinja", "  k: {{ params.map | to_yaml | nindent(2) }}", "7:9", "(write nindent(4), which"),
+    (
+        "jinja",
+        "- k:\n  {{ params.list | to_yaml }}",
+        "8:6",
+        "{{ params.list | to_yaml | indent(2) }}",
+    ),
 ]
 
 
@@ -216,6 +235,9 @@ MEANT = [
     ("jinja", "  k: {{ params.map | to_json }}"),
     ("jinja", "{% macro m() %}a: 1\n  b: 2{% endmacro %}  {{ m() }}"),
     ("jinja", "  - {{ params.map | to_yaml | indent(4) }}"),
+    ("jinja", "{% if false %}\n  a: 1\n{% endif %}\n{{ params.map | to_yaml }}"),
+    ("jinja", "  k:\n{{ params.map | to_yaml | indent(4, true) }}"),
+    ("jinja", "  k:\n  {{ params.list | to_yaml | indent(2) }}"),
     ("jinja", "  k: {{ 'a\\n   b' }}"),
     ("jinja", "  {{ '\\n a: 1' }}"),
     ("jinja", "{% set x %}{{ params.lines }}{% endset %}  k: {{ x | length }}"),

@@ -18,6 +18,14 @@ DOUBTS = (
     ("  {% if spec %}b: 1{% endif %}", "{%", "indentation", "{%+"),
     ('{{ "true" != (spec is defined) }}', "spec is", "always true", "one type"),
     ('{% if spec.a == "b" or "c" %}{% endif %}', '"c"', "always true", " in ["),
+    ("{% for a in spec %}{{ loop.index == 0 }}{% endfor %}", "0 }}", "never is", "loop.first"),
+    (
+        "{% for a in spec %}{{ loop.index0 != loop.length }}{% endfor %}",
+        "loop.length",
+        "never is",
+        "loop.last",
+    ),
+    ("{{ spec.users | unique('name') }}", "'name'", "a switch", 'unique(attribute="name")'),
 )
 FINE = (
     "{% for a in spec %}{% set n = a %}{{ n }}{% endfor %}",
@@ -35,6 +43,8 @@ FINE = (
     '{{ spec.b | default("a") }}',
     '{{ ("a" if spec else "b") | default(1) }}',
     "a: {spec: 1}\n",
+    "{% for a in spec %}{{ loop.index0 == 0 }}{{ loop.index == loop.length }}{% endfor %}",
+    "{{ spec.users | sort(true, attribute='name') }}",
     "a: { other.b }\n",
 )
 
