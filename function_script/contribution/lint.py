@@ -174,13 +174,11 @@ def kind_warnings(
             message = f'resource "{name}": {_OF_SPEC} is a field of spec'
             span = locate(name, (_OF_SPEC,))
             problems.append(Diagnostic(message=message, hint="move it into spec", span=span))
-        kind = entry.resource.get("kind") if entry.resource else None
-        if not isinstance(kind, str) or kind not in kubernetes_kinds.KINDS:
-            continue
         api_version, kind = objects.api_version_and_kind(entry.resource)
         right = kubernetes_kinds.find_api_version(api_version, kind)
         if right is not None:
-            message = f'resource "{name}": there is no {kind} in {api_version}'
+            release = kubernetes_kinds.RELEASE
+            message = f'resource "{name}": Kubernetes {release} has no {kind} in {api_version}'
             hint, span = f"write apiVersion: {right}", locate(name, ("apiVersion",))
             problems.append(Diagnostic(message=message, hint=hint, span=span))
     return warn(problems)

@@ -159,6 +159,10 @@ def has_capability(run: Run, name: Name) -> bool:
 
 def get_resource_condition(run: Run, condition: str, resource: Resource) -> object:
     """The condition of this type of a resource; its status is "Unknown" if there is none."""
+    if isinstance(resource, str):
+        name, cause = get_resource_condition.__name__, "resource: must be an object, not a string"
+        hint = f"write {name}(condition, resource)"
+        raise exceptions.RenderError(f"cannot call {name}: {cause}", hint=hint, name=name)
     return LIBRARY["get_condition"](run, resource, condition)
 
 

@@ -7,7 +7,7 @@ is sure of has no hint.
 import itertools
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from function_script.engines import habits, unexpected
@@ -37,6 +37,8 @@ _QUOTED_KEYS: Final = (
     ("dash", re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")),
 )
 _MARKS: Final = habits.marks("jinja")
+QUOTES: Final = 'a name in brackets is a variable, a key is in quotes: ["{}"]'
+"""The hint for a name in brackets that is a key of the object before them."""
 _COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _LOOP: Final = "only the body of a {% for %} has it: give its values to a macro"
 # The hint for an assignment of another language.
@@ -59,6 +61,11 @@ class Site(unexpected.Site):
     def is_statement(self) -> bool:
         """True if the tag is ``{% … %}``."""
         return self.begin.kind == "block_begin"
+
+    @property
+    def end(self) -> str:
+        """The end of the tag as it is written."""
+        return "%}" if self.is_statement else "}}"
 
     @property
     def first(self) -> str:
@@ -113,6 +120,8 @@ def of_lexer(tokens: TokenList) -> Violation:
         index=len(before),
         begin=tokens.tokens[begin] if tokens.tokens else failing,
     )
+    if violation := _swallowed_end(site):
+        return violation
     if rest[0] in "\"'":
         return _open_text(site)
     if violation := _braces(site) or _tag_in_expression(site):
@@ -138,15 +147,14 @@ def _mark_hint(site: Site, mark: str, rest: str) -> str | None:
 
 def _open_text(site: Site) -> Violation:
     """Return the violation for a quote that begins a text which does not end."""
-    quote = site.text_at(0)
-    line = site.text[site.at(0).offset :].partition("\n")[0]
+    offset = site.at(0).offset
+    line = site.text[offset:].partition("\n")[0]
     if site.is_value_before() and not ("}}" in line or "%}" in line):
         # The quote behind `"{{ spec.name"` is of the YAML.
         return _open_tag(site)
     # A text such as 'it's' ends at its apostrophe.
-    is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
-    hint = None if is_text_before else f"close it with {quote}"
-    offset = site.at(0).offset
+    is_text_before = site.is_value_before() and site.is_adjacent(-1)
+    hint = None if is_text_before else f"close it with {site.text_at(0)[0]}"
     return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
 
@@ -154,6 +162,9 @@ def _bracket(site: Site) -> Violation:
     """Return the violation for a closing bracket that closes nothing, or another bracket."""
     close = site.text_at(0)
     opening = site.bracket()
+    if opening is None and site.text_at(-1) == close == "}" and site.is_adjacent(-1):
+        # The lexer takes a brace of the tag's end for the one that is missing.
+        opening = replace(site, index=site.index - 1).bracket()
     if opening is not None:
         hint = f"close it with {CLOSING[opening.text]}"
         message = f'bracket "{opening.text}" is not closed'
@@ -178,6 +189,19 @@ def of_parser(tokens: TokenList, index: int) -> Violation | None:
 
 
 @_RULES.add
+def _swallowed_end(site: Site) -> Violation | None:
+    """Recognise a quote or a brace that is not closed: what follows takes the end of the tag."""
+    for at, token in enumerate(site.tokens[: site.index + 1]):
+        before, _, behind = token.text.partition(site.end)
+        # The braces at the end of an object in a text are none of the tag.
+        is_end = before.count("{") <= before.count("}") and not {"\n", "{"}.isdisjoint(behind)
+        if token.kind == "string" and is_end:
+            return _open_text(replace(site, index=at))
+    is_end = site.is_statement and site.text_at(-1) + site.text_at(0) == site.end
+    return _bracket(site) if is_end and site.is_adjacent(-1) and site.bracket() else None
+
+
+@_RULES.add
 def _unclosed_tag(site: Site) -> Violation | None:
     """Recognise a tag that goes on into the lines of the text below it."""
     line = line_at(site.text, site.begin.offset)
@@ -191,10 +215,9 @@ def _unclosed_tag(site: Site) -> Violation | None:
 
 
 def _open_tag(site: Site) -> Violation:
-    close = "%}" if site.is_statement else "}}"
     return Violation(
         message="the tag that begins here does not end",
-        hint=f"close it with {close}",
+        hint=f"close it with {site.end}",
         offset=site.begin.offset,
         width=2,
     )
@@ -449,8 +472,9 @@ def key_hint(text: str, name: str) -> str | None:
         return f'the name of a filter is in quotes: map("{name}")'
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
         return f'keys of an object are in quotes: "{name}"'
-    if re.search(rf"(?<!\bhostvars)(?<=[\w\])])\[\s*{re.escape(name)}\s*\]", text):
-        return f'a name in brackets is a variable, a key is in quotes: ["{name}"]'
+    # An object with keys of its own may be meant to have the one that a field has as its value.
+    if re.search(rf"(?<![\w.])spec\[\s*{re.escape(name)}\s*\]", text):
+        return QUOTES.format(name)
     return None
 
 

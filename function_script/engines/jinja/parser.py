@@ -187,6 +187,8 @@ def _unknown_tag(
         hint, open_tag = ways.pop() if len(ways) == 1 else foreign, None
     elif sign == "=":
         hint, open_tag = "write {% set name = value %}", None
+    elif value := re.match(r"(\w+(?:\.\w+)+) *(?:\||[-+]?%\})", site.text[offset:]):
+        hint, open_tag = f"a value is written with two braces: {{{{ {value[1]} }}}}", None
     elif is_part and (begin := hints.foreign_beginning(tag, site.text[:offset], open_tag)):
         return begin
     elif is_part and open_tag is not None and near not in expected:

@@ -67,6 +67,9 @@ def describe(
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {exceptions.type_of(base)})"
     hint = _correction_of(base, keys[0], statement, start)
+    key = _value_at(keys, roots)
+    if isinstance(base, Mapping) and isinstance(key, str) and key in base:
+        hint = f"write {start.lstrip('.')}[{_join(keys)[1:]}]"
     if hint is None and "_" in str(keys[-1]) and keys[-1] in FILTERS:
         hint = f"write `value | {keys[-1]}`"
     if hint is None and isinstance(base, str):
@@ -126,12 +129,17 @@ def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str)
     loops = re.findall(pattern, _without_long_lines(template))
     # Of several loops with the name, any may be the one.
     (path,) = loops if len(loops) == 1 else ("",)
-    value: object = roots
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
+    value = _value_at(path.split("."), roots)
     if not isinstance(value, Mapping) or base not in value:
         return None
     return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
+
+
+def _value_at(path: Iterable[object], roots: Mapping[str, object]) -> object:
+    value: object = roots
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _keys_of(holder: Mapping[object, object]) -> list[str]:
@@ -171,7 +179,11 @@ def _unknown_name(
     own = re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template)
     # A name that is set in another scope, as in `{% set n = n + 1 %}` in a loop.
     otherwise = None if name in own else otherwise
+    holder = re.search(rf"([\w.]+)\[\s*{re.escape(name)}\s*\]", statement)
+    fields = _value_at(holder[1].split("."), roots) if holder else None
+    is_key = isinstance(fields, Mapping) and name in fields
     hint = hints.unset_hint(name, statement, template, own, otherwise)
+    hint = hints.QUOTES.format(name) if is_key else hint
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 

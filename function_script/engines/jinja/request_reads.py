@@ -38,7 +38,7 @@ _ROOTS: Final[dict[str, objects.Path]] = {
     **{name: (name,) for name in REQUEST_PARTS},
     "xr": _XR,
     "spec": (*_XR, "spec"),
-    CONDITION: (CONDITION,),
+    **dict.fromkeys((CONDITION, "get_resource_condition"), (CONDITION,)),
     **{name: above for name, (above, _) in _GETTERS.items()},
 }
 # An object has these as methods where it has no such field.
@@ -166,9 +166,9 @@ class _Names:
             ):
                 return (*self._roots[name], _constant(argument), *_GETTERS[name][1])
             case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
-                name == CONDITION
+                self._roots.get(name) == (CONDITION,)
             ):
-                return self._roots.get(CONDITION)
+                return (CONDITION,)
             case _:
                 lookup = _read_lookup(node)
                 if lookup is None:

@@ -170,7 +170,7 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
-        message = f"there is no {kind} in {mention.text}"
+        message = f"Kubernetes {kubernetes_kinds.RELEASE} has no {kind} in {mention.text}"
         if right := kubernetes_kinds.find_api_version(mention.text, kind):
             yield _point_at(mention, message, f"write apiVersion: {right}")
         else:

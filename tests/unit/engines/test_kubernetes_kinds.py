@@ -2,7 +2,8 @@
 
 import pytest
 
-from function_script.engines.kubernetes_kinds import find_api_version
+from function_script.engines.kubernetes_kinds import RELEASE, find_api_version
+from function_script.tools.validate import builtin
 
 # An apiVersion, a kind, and the apiVersion that has it: None where the first one may have it.
 KINDS = [
@@ -12,8 +13,16 @@ KINDS = [
     ("networking.k8s.io/v1beta1", "Ingress", "networking.k8s.io/v1"),
     ("batch/v1beta1", "CronJob", "batch/v1"),
     ("rbac.k8s.io/v1", "Role", "rbac.authorization.k8s.io/v1"),
+    ("rbac/v1", "Role", "rbac.authorization.k8s.io/v1"),
+    ("rbac.authorization.k8s.io/v2", "Role", "rbac.authorization.k8s.io/v1"),
+    ("apps/v2", "Deployment", "apps/v1"),
+    ("deployment/v1", "Deployment", "apps/v1"),
+    ("batch/v2", "CronJob", "batch/v1"),
+    ("jobs/v1", "CronJob", "batch/v1"),
+    ("v2", "PersistentVolumeClaim", "v1"),
     ("apps/v1", "Deployment", None),
     ("autoscaling/v1", "HorizontalPodAutoscaler", None),
+    ("autoscaling/v1", "Deployment", "apps/v1"),
     ("serving.knative.dev/v1", "Service", None),
     ("s3.aws.m.upbound.io/v1beta1", "Bucket", None),
     ("example.org/v1", "Deployment", None),
@@ -26,3 +35,7 @@ def test_wrong_api_version_has_the_right_one(
     api_version: str, kind: str, right: str | None
 ) -> None:
     assert find_api_version(api_version, kind) == right
+
+
+def test_release_is_that_of_the_schemas() -> None:
+    assert builtin.version().startswith(f"{RELEASE}.")
