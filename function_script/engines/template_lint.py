@@ -152,8 +152,7 @@ class TemplateLint(Lint, ABC):
         """Find ``metadata.name`` without an action, in documents of composed resources."""
         marks = self.action_marks(program)
         for source in program.sources():
-            for text, span in _object_names(source, marks):
-                yield Mention(text, source, span)
+            yield from _object_names(source, marks)
 
     def find_constant_events(self, program: Program) -> Iterator[Span]:
         """Find documents of kind Results that are written out."""
@@ -178,7 +177,7 @@ def _find_resource_name(mention: Mention) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, Span]]:
+def _object_names(source: Source, marks: Sequence[str]) -> Iterator[Mention]:
     """Yield the fields ``name`` right below ``metadata`` that are texts without an action.
 
     Not of an object whose namespace may be one for each XR.
@@ -190,7 +189,7 @@ def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, S
         if not any(NAMING.search(line) for line in document):
             continue
         section = indent = namespace = ""
-        name: tuple[str, Span] | None = None
+        name: Mention | None = None
         for number, line in enumerate(document, first + 1):
             match = _FIELD.fullmatch(line)
             if match is None:
@@ -207,7 +206,7 @@ def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, S
                     column = match.start("value") + 1
                     width = len(value)
                     span = Span(name=source.name, line=number, column=column, width=width)
-                    name = value, span
+                    name = Mention(value, source, span)
         is_computed = any(mark in namespace for mark in marks)
         if name is not None and (reads_own_namespace(namespace) or not is_computed):
             yield name

@@ -291,11 +291,8 @@ def sort(
     order = _sort_key(run, case_sensitive)
     names = attribute.split(",", _MAX_STEPS) if isinstance(attribute, str) else [attribute]
     pickers = [_picker(run, name) for name in names]
-
-    def by(item: object) -> SortKey:
-        return [order(pick(item)) for pick in pickers]
-
-    return _sorted(run, items_of(run, value), by, reverse)
+    items = items_of(run, value)
+    return _sorted(run, items, lambda item: [order(pick(item)) for pick in pickers], reverse)
 
 
 def _sorted(

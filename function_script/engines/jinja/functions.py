@@ -132,9 +132,7 @@ def get_required_resources(run: Run, name: Name) -> object:
 def get_extra_resources_from_context(run: Run, name: Name) -> object:
     """The extra resources of this name that another step put into the context, as a list."""
     entry = _look_up(run, ("context", objects.EXTRA_RESOURCES, name))
-    if isinstance(entry, Mapping):
-        return _look_up(run, ("context", objects.EXTRA_RESOURCES, name, "items"))
-    return entry
+    return run.environment.getitem(entry, "items") if isinstance(entry, Mapping) else entry
 
 
 @_takes_name
@@ -208,14 +206,9 @@ NAMES = (*sorted((*REQUEST_PARTS, *_OTHERS)), *sorted(FUNCTIONS))
 
 def build_variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
     """Return the functions, and those parts of the request that the program uses."""
-    result: dict[str, object] = dict(FUNCTIONS)
-    for name in REQUEST_PARTS:
-        if name in used:
-            result[name] = scope.request.get(name, {})
-    for name, find in _OTHERS.items():
-        if name in used:
-            result[name] = find(scope)
-    return result
+    parts = {name: scope.request.get(name, {}) for name in REQUEST_PARTS if name in used}
+    others = {name: find(scope) for name, find in _OTHERS.items() if name in used}
+    return {**FUNCTIONS, **parts, **others}
 
 
 def find_roots(run: Run) -> dict[str, object]:

@@ -14,7 +14,7 @@ from function_script.engines import habits, unexpected
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.policy import Violation
-from function_script.engines.jinja.tokens import TokenList, line_at
+from function_script.engines.jinja.tokens import TokenList
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 from function_script.request.objects import ENVIRONMENT
@@ -37,6 +37,8 @@ _QUOTED_KEYS: Final = (
     ("dash", re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")),
 )
 _MARKS: Final = habits.marks("jinja")
+# By `Site.is_statement`.
+_END: Final = {True: "%}", False: "}}"}
 QUOTES: Final = 'a name in brackets is a variable, a key is in quotes: ["{}"]'
 """The hint for a name in brackets that is a key of the object before them."""
 _COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
@@ -61,11 +63,6 @@ class Site(unexpected.Site):
     def is_statement(self) -> bool:
         """True if the tag is ``{% … %}``."""
         return self.begin.kind == "block_begin"
-
-    @property
-    def end(self) -> str:
-        """The end of the tag as it is written."""
-        return "%}" if self.is_statement else "}}"
 
     @property
     def first(self) -> str:
@@ -120,12 +117,10 @@ def of_lexer(tokens: TokenList) -> Violation:
         index=len(before),
         begin=tokens.tokens[begin] if tokens.tokens else failing,
     )
-    if violation := _swallowed_end(site):
+    if violation := _swallowed_end(site) or _braces(site) or _tag_in_expression(site):
         return violation
     if rest[0] in "\"'":
         return _open_text(site)
-    if violation := _braces(site) or _tag_in_expression(site):
-        return violation
     if rest[0] in OPENING:
         return _bracket(site)
     mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
@@ -191,33 +186,29 @@ def of_parser(tokens: TokenList, index: int) -> Violation | None:
 @_RULES.add
 def _swallowed_end(site: Site) -> Violation | None:
     """Recognise a quote or a brace that is not closed: what follows takes the end of the tag."""
+    end = _END[site.is_statement]
     for at, token in enumerate(site.tokens[: site.index + 1]):
-        before, _, behind = token.text.partition(site.end)
+        before, _, behind = token.text.partition(end)
         # The braces at the end of an object in a text are none of the tag.
         is_end = before.count("{") <= before.count("}") and not {"\n", "{"}.isdisjoint(behind)
         if token.kind == "string" and is_end:
             return _open_text(replace(site, index=at))
-    is_end = site.is_statement and site.text_at(-1) + site.text_at(0) == site.end
+    is_end = site.is_statement and site.text_at(-1) + site.text_at(0) == end
     return _bracket(site) if is_end and site.is_adjacent(-1) and site.bracket() else None
 
 
 @_RULES.add
 def _unclosed_tag(site: Site) -> Violation | None:
     """Recognise a tag that goes on into the lines of the text below it."""
-    line = line_at(site.text, site.begin.offset)
-    if line_at(site.text, site.at(0).offset) == line:
-        return None
-    end = site.tokens[-1].offset
-    between = site.text[site.begin.end : end]
-    if not ("{{" in between or "{%" in between):
-        return None
-    return _open_tag(site)
+    is_below = "\n" in site.text[site.begin.offset : site.at(0).offset]
+    between = site.text[site.begin.end : site.tokens[-1].offset]
+    return _open_tag(site) if is_below and ("{{" in between or "{%" in between) else None
 
 
 def _open_tag(site: Site) -> Violation:
     return Violation(
         message="the tag that begins here does not end",
-        hint=f"close it with {site.end}",
+        hint=f"close it with {_END[site.is_statement]}",
         offset=site.begin.offset,
         width=2,
     )

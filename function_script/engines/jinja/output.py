@@ -112,11 +112,14 @@ def _charge(budget: Budget, count: int) -> None:
 
 
 def _key(key: object) -> str:
-    if isinstance(key, str):
-        return str(key)
-    if key is None or isinstance(key, (bool, int, float)):
-        return json.dumps(key)
-    raise exceptions.unsuitable("{} cannot be the key of an object", key)
+    return str(key) if isinstance(key, str) else json.dumps(check_key(key))
+
+
+def check_key(value: object) -> object:
+    """Return the value if it may be the key of an object, else raise RenderError."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise exceptions.unsuitable("{} cannot be the key of an object", value)
 
 
 def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:

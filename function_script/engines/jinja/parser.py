@@ -150,12 +150,10 @@ def _unexpected(
     if not token.text:
         return policy.Violation(offset=offset, message=message, name=mistake.name, width=None)
     text = token.text.strip()
-    if mistake.code == "expected":
+    if mistake.code in {"expected", "unexpected"}:
         quoted_text = text if text[:1] in "\"'" else f'"{text}"'
         end = f', expected "{mistake.expected}"' if mistake.expected else ""
         message = f"unexpected {quoted_text}{end}"
-    elif mistake.code == "unexpected":
-        message = f'unexpected "{text}"'
     width = max(1, len(text.partition("\n")[0]))
     return policy.Violation(message=message, offset=token.offset, width=width)
 
@@ -170,15 +168,12 @@ def _unknown_tag(
     # The unknown tag itself is the last one in the list.
     enclosing = [each for each in open_tags if each != (tag, offset)]
     open_tag = enclosing[-1] if enclosing else None
-    is_part = tag.startswith("end") or tag in _ENDS or tag in hints.TAGS_ELSEWHERE
-    near = (
-        None
-        if tag in hints.TAGS_ELSEWHERE
-        else spelling.nearest(tag, (*expected, *hints.STATEMENTS))
-    )
+    is_elsewhere = tag in hints.TAGS_ELSEWHERE
+    is_part = tag.startswith("end") or tag in _ENDS or is_elsewhere
+    near = None if is_elsewhere else spelling.nearest(tag, (*expected, *hints.STATEMENTS))
     # The sign behind `name`, `name:` or `name.attribute`.
     sign = site.text_at({":": 2, ".": 3}.get(site.text_at(1), 1))
-    if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
+    if not is_elsewhere and (foreign := habits.find("jinja", tag, "tag")):
         # `do names.append(name)`, of which only some methods are of one type.
         match = re.match(r"do\s+[\w.]+\.(\w+)\(", site.text[offset:])
         method = match[1] if match else ""

@@ -180,8 +180,7 @@ def _unknown_name(
     # A name that is set in another scope, as in `{% set n = n + 1 %}` in a loop.
     otherwise = None if name in own else otherwise
     holder = re.search(rf"([\w.]+)\[\s*{re.escape(name)}\s*\]", statement)
-    fields = _value_at(holder[1].split("."), roots) if holder else None
-    is_key = isinstance(fields, Mapping) and name in fields
+    is_key = holder and _value_at([*holder[1].split("."), name], roots) is not None
     hint = hints.unset_hint(name, statement, template, own, otherwise)
     hint = hints.QUOTES.format(name) if is_key else hint
     return MissingPath(f"{whole} is undefined{cause}", hint, name)

@@ -200,10 +200,9 @@ def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
     if isinstance(node.template, nodes.Const) and isinstance(node.template.value, str):
         facts.references.append(Reference(node.template.value, node.lineno, names, is_optional))
         return
-    hint: str | None = "to choose while rendering, write if around several of these"
-    if isinstance(node.template, (nodes.Name, nodes.Getattr)):
-        # It may be a name without its quotes.
-        hint = None
+    # It may be a name without its quotes.
+    is_name = isinstance(node.template, (nodes.Name, nodes.Getattr))
+    hint = None if is_name else "to choose while rendering, write if around several of these"
     facts.refuse(node, "a module's name must be a text in quotes", hint=hint)
 
 

@@ -171,10 +171,8 @@ def _check(parsed: Mapping[str, policy.TemplateFacts], module_names: Collection[
         problems = list(dict.fromkeys(problems))
         hidden = len(problems) - _MAX_PROBLEMS
         if hidden > 0:
-            problems = [
-                *problems[:_MAX_PROBLEMS],
-                Diagnostic(message=f"and {hidden} more problems"),
-            ]
+            last = Diagnostic(message=f"and {hidden} more problems")
+            problems = [*problems[:_MAX_PROBLEMS], last]
         raise ProgramError(*problems)
 
 

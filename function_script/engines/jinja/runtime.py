@@ -16,7 +16,7 @@ from jinja2.utils import Namespace
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.exceptions import Absent
 from function_script.engines.jinja.lookups import Method
-from function_script.engines.jinja.output import call_hint, to_plain, to_text
+from function_script.engines.jinja.output import call_hint, check_key, to_plain, to_text
 from function_script.engines.jinja.run import (
     CHARACTERS_PER_STEP,
     MAX_BITS,
@@ -257,13 +257,6 @@ def take_slice(budget: Budget, value: object, bounds: Bounds) -> object:
     raise exceptions.unsuitable("cannot take a slice of {}", value)
 
 
-def check_key(value: object) -> object:
-    """Return the value if it may be the key of an object, else raise RenderError."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    raise exceptions.unsuitable("{} cannot be the key of an object", value)
-
-
 def check_settable(value: object) -> Namespace:
     """Return the value if `set` may change its attributes, else raise RenderError."""
     if isinstance(value, Namespace):
@@ -354,14 +347,9 @@ def join(budget: Budget, items: object, separator: str) -> str:
 def replace(budget: Budget, whole: str, old: object, new: object, count: object = -1) -> str:
     """Return the text with ``new`` for every ``old``, or for the first ``count`` of them."""
     if not isinstance(old, str) or not isinstance(new, str):
-        raise exceptions.RenderError(
-            f"cannot replace {exceptions.type_of(old)} by {exceptions.type_of(new)}: "
-            "both must be strings"
-        )
+        raise exceptions.unsuitable("cannot replace {} by {}: both must be strings", old, new)
     if not isinstance(count, int):
-        raise exceptions.RenderError(
-            f"cannot replace so many times: {exceptions.type_of(count)} is not an integer"
-        )
+        raise exceptions.unsuitable("cannot replace so many times: {} is not an integer", count)
     times = whole.count(old) if count < 0 else min(count, whole.count(old))
     budget.charge_characters(len(whole) + times * max(len(new) - len(old), 0))
     return whole.replace(old, new, count)

@@ -27,7 +27,7 @@ CASES = (
     ('{{ a | default("b) }}\nc: "d"', 16, "a text is not closed", 'close it with "'),
     ('{{ a ~ "b }}-{{ "c" }}', 8, "a text is not closed", 'close it with "'),
     ('{% set a = {"b": 1, "c: 2} %}\nd: "e"', 21, "a text is not closed", 'close it with "'),
-    ("{{ '{\"a\": {\"b\": 1}}{' & }}", 23, 'unexpected "&"', ""),
+    ('{{ \'{"a": {"b": 1}}{\' & }}', 23, 'unexpected "&"', ""),
     ('{% set a = {"b": 1 %}', 12, 'bracket "{" is not closed', "close it with }"),
     ('{{ {"b": 1 }}', 4, 'bracket "{" is not closed', "close it with }"),
     ("{% a.b %}", 4, 'there is no tag "a" here', "two braces: {{ a.b }}"),

@@ -117,7 +117,7 @@ PATHS = [
     ("{{ hostvars[inventory_hostname] }}", "is undefined", "there are no hosts"),
     ("{{ {'7': 1}[count] }}{{ spec }}", "count is undefined", "write spec.count"),
     ("{{ spec.zones }}{{ xr.metadata[name] }}", "name is undefined", 'in quotes: ["name"]'),
-    ("{% set d = {'red': 1} %}{{ d.params.color }}{{ params }}", "is undefined", "write d[params.color]"),
+    ("{% set d = {'red': 1} %}{{ d.params.color }}{{ params }}", "", "write d[params.color]"),
     ("{{ has(spec.host) }}", "has is undefined", "`value is defined` or `item in list`"),
     ("{{ lookup('env', 'A') }}", "lookup is undefined", "nothing but the request"),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
