@@ -234,10 +234,9 @@ def _tag_in_expression(site: Site) -> Violation | None:
     """Recognise ``{{ if x }}``, as in Go templates."""
     if site.is_statement or site.index > 1 or not (hint := tag_hint(site.first)):
         return None
-    first = site.tokens[0]
     if site.first == "if" and any(each.text in {"else", "then"} for each in site.tokens):
         hint = "write `a if condition else b`"
-    return site.violation(hint, token=first)
+    return site.violation(hint, token=site.tokens[0])
 
 
 @_RULES.add
@@ -271,9 +270,8 @@ def _operators(site: Site) -> Violation | None:
     if mark := site.find_mark(_MARKS):
         return site.violation(_MARKS[mark.text], token=mark)
     text = site.text_at(0)
-    if not site.index and (text == "//" or (text == "/" and site.text_at(1) in {"*", "**"})):
-        return site.violation("write {# comment #}")
-    return None
+    is_comment = text == "//" or (text == "/" and site.text_at(1) in {"*", "**"})
+    return site.violation("write {# comment #}") if is_comment and not site.index else None
 
 
 @_RULES.add
