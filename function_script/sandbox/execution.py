@@ -176,12 +176,12 @@ class Executor:
             detail += _describe_stderr(log, batch.run.data)
         return self._fail(batch, cause, limits=limits, log=log, detail=detail)
 
-    def _effective_limits(self, batch: Batch, index: int | None = None) -> EffectiveLimits:
-        """Return the limits as the input of a run narrowed them; a worker cannot widen them.
+    def _effective_limits(self, batch: Batch) -> EffectiveLimits:
+        """Return the limits as the input of the only run narrowed them.
 
-        ``index`` None: the only run that is left.
+        A worker cannot widen them.
         """
-        limits, begun = EffectiveLimits(self._limits), batch.begun(index)
+        limits, begun = EffectiveLimits(self._limits), batch.begun()
         if begun is not None and 0 < begun.timeout_seconds < self._limits.timeout_seconds:
             limits.narrow(replace(limits.in_force, timeout_seconds=begun.timeout_seconds))
         if begun is not None and 0 < begun.memory_bytes < self._limits.memory_bytes:
@@ -234,39 +234,19 @@ class Executor:
             # A worker measures each of its runs, and may claim no more than the kernel has counted.
             used_seconds = min(used_seconds, header.cpu_microseconds * 1e-6)
         response, text = batch.worker.read_payload(header, index)
-        worker_report = report.from_json(text)
+        reply = report.from_json(text, response, run.waited_seconds, used_seconds)
         # The reply has overwritten the request in the same memory, so the larger one counts.
         batch.worker.trim(max(len(run.data), header.payload_length + header.report_length))
         # Without heavy programs no identity is read, which takes 2 % of a small request.
         if self._costs or used_seconds > HEAVY_SECONDS:
             self._costs.observe(run.identity, used_seconds)
-        if worker_report.cause is not None:
-            self._penalties.add(run.identity.key)
-            limits = self._effective_limits(batch, index)
-            return outcome.Failed(
-                error=outcome.explain(worker_report.cause, limits, worker_report.detail),
-                cause=worker_report.cause,
-                log=worker_report.log,
-                detail=worker_report.trace,
-                waited_seconds=run.waited_seconds,
-                cpu_seconds=used_seconds,
-            )
-        if not worker_report.diagnostics:
+        if not reply.diagnostics:
             if self._penalties:
                 self._penalties.clear(run.identity.key)
             self._runtimes.observe(used_seconds)
-        elif self._is_expensive(used_seconds):
+        elif isinstance(reply, outcome.Failed) or self._is_expensive(used_seconds):
             self._penalties.add(run.identity.key)
-        return outcome.Answered(
-            response=response,
-            diagnostics=worker_report.diagnostics,
-            blocked=worker_report.blocked,
-            missing=worker_report.missing,
-            info=worker_report.info,
-            log=worker_report.log,
-            waited_seconds=run.waited_seconds,
-            cpu_seconds=used_seconds,
-        )
+        return reply
 
     def _time_out(
         self, batch: Batch, limits: EffectiveLimits, log: str, used_seconds: float

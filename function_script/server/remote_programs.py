@@ -13,9 +13,9 @@ from function_script.request.cache import ByteLruCache
 from function_script.request.remote import content, login
 from function_script.request.remote.reference import Allowlist, RemoteReference
 from function_script.request.remote.store import ContentStore, FetchKey
-from function_script.sandbox.outcome import Answered
 from function_script.server.handler import identify
 from function_script.step import function
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 

@@ -5,9 +5,10 @@ A record holds the identity of the XR, times and sizes, and never the contents o
 
 from typing import NamedTuple
 
-from function_script.sandbox.outcome import Answered, Cause, Reply
+from function_script.request.limits import PRINTED
+from function_script.sandbox.outcome import Cause, Reply
 from function_script.step import telemetry
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts import diagnostics
 
 OK = "ok"
@@ -17,7 +18,6 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 
 # The causes that the operator must look into. The others are mistakes of programs.
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
-_LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
 
 
 class RequestRecord(NamedTuple):
@@ -50,13 +50,12 @@ class RequestRecord(NamedTuple):
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""
     if isinstance(reply, Answered):
-        info, problems = reply.info, reply.diagnostics
-        outcome, is_alarming = FATAL if problems else OK, bool(info.bug)
-        error, detail = diagnostics.to_line(problems) if problems else "", info.bug
+        info, detail = reply.info, reply.info.bug
+        outcome, is_alarming = FATAL if reply.diagnostics else OK, bool(detail)
     else:
-        info = telemetry.read(data)._replace(limit=_LIMITS.get(reply.cause, ""))
-        outcome, is_alarming = reply.cause.value, reply.cause in _ALARMING
-        error, detail = str(reply.error), reply.detail
+        limit = reply.error.limit or (PRINTED if reply.cause is Cause.OUTPUT else "")
+        info = telemetry.read(data)._replace(limit=limit)
+        outcome, is_alarming, detail = reply.cause.value, reply.cause in _ALARMING, reply.detail
     return RequestRecord(
         outcome,
         is_alarming,
@@ -66,6 +65,6 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
         seconds,
         reply.waited_seconds,
         reply.cpu_seconds,
-        error,
+        diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
         detail,
     )

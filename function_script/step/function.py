@@ -25,7 +25,7 @@ from function_script.step import (
     warning_condition,
 )
 from function_script.step.sequencing import withholding
-from function_script.step.telemetry import HandlerResult, RequestInfo
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, LimitError, SandboxError
@@ -68,7 +68,7 @@ class MissingContentError(InputError):
 
 def handle(
     data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
-) -> HandlerResult:
+) -> Answered:
     """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
@@ -79,7 +79,7 @@ def handle(
     effective = EffectiveLimits(limits, on_limits)
     try:
         encoded = run(wire.index_request(data), limits, effective.narrow, record, seed)
-        return HandlerResult(response=encoded, info=record.info, blocked=record.blocked)
+        return Answered(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
         return _fatal(data, effective.attribute(error), record.info)
@@ -91,7 +91,7 @@ def handle(
         # Parts decode lazily, so later parts of the state may be broken, too.
         unreadable = InputError.of(f"cannot read the request: {error}")
         encoded = response.fatal(wire.index_tag(data), unreadable)
-        return HandlerResult(response=encoded, diagnostics=unreadable.diagnostics, info=record.info)
+        return Answered(response=encoded, diagnostics=unreadable.diagnostics, info=record.info)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
@@ -245,8 +245,6 @@ def pass_through_unread(data: bytes, error: FatalError) -> bytes:
     return pass_through(data, error, wire.index_passed)
 
 
-def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
+def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> Answered:
     error = redaction.redact_error(error, data)
-    return HandlerResult(
-        response=pass_through(data, error), diagnostics=error.diagnostics, info=info
-    )
+    return Answered(response=pass_through(data, error), diagnostics=error.diagnostics, info=info)

@@ -12,9 +12,9 @@ from support import request_records, server_logs
 from support.sandbox_handlers import PROBLEM
 from support.timing import stretched
 
-from function_script.sandbox.outcome import Answered, Cause, Failed
+from function_script.sandbox.outcome import Cause, Failed
 from function_script.server import log, metrics, request_record
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts.errors import InputError
 
 INFO = request_records.INFO._replace(looked_up=4, remembered=1)
