@@ -96,14 +96,6 @@ def from_json(
     """
     try:
         document = orjson.loads(data)
-        # The report of nearly every run, which had no problems.
-        if len(document) == 1:
-            return Answered(
-                response=response,
-                info=_parse_info(document["info"]),
-                waited_seconds=waited_seconds,
-                cpu_seconds=cpu_seconds,
-            )
         problems = [_parse_diagnostic(item) for item in _read_list(document, "diagnostics")]
         log = _check(document.get("log", ""), str)
         if "cause" in document:

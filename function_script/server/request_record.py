@@ -17,7 +17,7 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 """All values of a record's ``outcome``."""
 
 # The causes that the operator must look into. The others are mistakes of programs.
-_ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
+_ALARMING = {cause.value for cause in (Cause.BUG, Cause.FORBIDDEN, Cause.KILLED)}
 
 
 class RequestRecord(NamedTuple):
@@ -28,7 +28,6 @@ class RequestRecord(NamedTuple):
     """
 
     outcome: str
-    is_alarming: bool
     info: RequestInfo
     request_bytes: int
     response_bytes: int
@@ -42,7 +41,7 @@ class RequestRecord(NamedTuple):
     @property
     def level(self) -> str:
         """Return the level of the log's line: ``info`` for a request that succeeded."""
-        if self.is_alarming:
+        if self.info.bug or self.outcome in _ALARMING:
             return "error"
         return "info" if self.outcome == OK else "warning"
 
@@ -50,15 +49,14 @@ class RequestRecord(NamedTuple):
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""
     if isinstance(reply, Answered):
+        outcome = FATAL if reply.diagnostics else OK
         info, detail = reply.info, reply.info.bug
-        outcome, is_alarming = FATAL if reply.diagnostics else OK, bool(detail)
     else:
         limit = reply.error.limit or (PRINTED if reply.cause is Cause.OUTPUT else "")
-        info = telemetry.read(data)._replace(limit=limit)
-        outcome, is_alarming, detail = reply.cause.value, reply.cause in _ALARMING, reply.detail
+        outcome = reply.cause.value
+        info, detail = telemetry.read(data)._replace(limit=limit), reply.detail
     return RequestRecord(
         outcome,
-        is_alarming,
         info,
         len(data),
         response_bytes,

@@ -6,7 +6,6 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
@@ -82,11 +81,9 @@ def handle(
         return Answered(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
-        return _fatal(data, effective.attribute(error), record.info)
-    except MissingContentError as error:
-        return replace(_fatal(data, error, record.info), missing=error.missing)
+        problem: FatalError = effective.attribute(error)
     except FatalError as error:
-        return _fatal(data, error, record.info)
+        problem = error
     except wire.WireError as error:
         # Parts decode lazily, so later parts of the state may be broken, too.
         unreadable = InputError.of(f"cannot read the request: {error}")
@@ -96,16 +93,20 @@ def handle(
         # The worker knows the limit, and that it must not go on.
         raise
     except RecursionError:
-        return _fatal(
-            data, InputError.of("cannot run: something is nested too deeply"), record.info
-        )
+        problem = InputError.of("cannot run: something is nested too deeply")
     except Exception as error:  # noqa: BLE001 - the caller must get an answer for any error
         record.bug(error)
         problem = SandboxError.of(
             f"cannot run: internal error ({type(error).__name__})",
             hint="this is a bug of function-script, please report it; its log has the details",
         )
-        return _fatal(data, problem, record.info)
+    problem = redaction.redact_error(problem, data)
+    return Answered(
+        response=pass_through(data, problem),
+        diagnostics=problem.diagnostics,
+        info=record.info,
+        missing=problem.missing if isinstance(problem, MissingContentError) else (),
+    )
 
 
 def run(
@@ -243,8 +244,3 @@ def pass_through_unread(data: bytes, error: FatalError) -> bytes:
     Decoding in the server would delay all its other calls.
     """
     return pass_through(data, error, wire.index_passed)
-
-
-def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> Answered:
-    error = redaction.redact_error(error, data)
-    return Answered(response=pass_through(data, error), diagnostics=error.diagnostics, info=info)
