@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from function_script.request.limits import MIB, EffectiveLimits, Limits
@@ -115,7 +116,7 @@ class Worker:
 
     def _evaluate(self, request: RequestHeader, index: int, start: float) -> Reply:
         data = self._channel.read(request.length, index=index)
-        limits = EffectiveLimits(self._limits, self._limit_setter(index, start))
+        limits = EffectiveLimits(self._limits, partial(self._apply_limits, index, start))
         try:
             answered = self._handle(data, self._limits, limits.narrow, request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
@@ -126,20 +127,15 @@ class Worker:
         log = _take_stderr()
         return replace(answered, log=log) if log else answered
 
-    def _limit_setter(self, index: int, start: float) -> Callable[[Limits], None]:
-        """Return the function by which the handler applies the limits of its input."""
-        limits = self._limits
-
-        def apply_limits(narrowed: Limits) -> None:
-            is_shorter = narrowed.timeout_seconds < limits.timeout_seconds
-            if is_shorter or narrowed.memory_bytes < limits.memory_bytes:
-                self._channel.narrow(index, narrowed.timeout_seconds, narrowed.memory_bytes)
-            self._memory.limit(narrowed.memory_bytes)
-            if is_shorter:
-                now = self._watchdog.now()
-                self._watchdog.set(start + narrowed.timeout_seconds - now, now)
-
-        return apply_limits
+    def _apply_limits(self, index: int, start: float, narrowed: Limits) -> None:
+        """Apply the limits of the input of the request at ``index``, which began at ``start``."""
+        is_shorter = narrowed.timeout_seconds < self._limits.timeout_seconds
+        if is_shorter or narrowed.memory_bytes < self._limits.memory_bytes:
+            self._channel.narrow(index, narrowed.timeout_seconds, narrowed.memory_bytes)
+        self._memory.limit(narrowed.memory_bytes)
+        if is_shorter:
+            now = self._watchdog.now()
+            self._watchdog.set(start + narrowed.timeout_seconds - now, now)
 
 
 def run_until_exit(serve: Callable[[], None]) -> NoReturn:

@@ -81,7 +81,7 @@ def handle(
         return Answered(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
-        problem: FatalError = effective.attribute(error)
+        problem = effective.attribute(error)
     except FatalError as error:
         problem = error
     except wire.WireError as error:

@@ -23,7 +23,7 @@ from function_script.step.sequencing import withholding
 from function_script.step.telemetry import Answered
 from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError, InputError, LimitError
+from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
 from function_script.tools import worker_marks
 from function_script.wire import enums
@@ -60,10 +60,8 @@ def handle(
         return function.handle(data, limits, on_limits, seed)
     except MissingContentError as error:
         return Answered(response=b"", missing=error.missing)
-    except LimitError as error:
-        return Answered(response=b"", diagnostics=effective.attribute(error).diagnostics)
     except FatalError as error:
-        return Answered(response=b"", diagnostics=error.diagnostics)
+        return Answered(response=b"", diagnostics=effective.attribute(error).diagnostics)
 
 
 def _parse(
