@@ -118,14 +118,14 @@ class Worker:
         data = self._channel.read(request.length, index=index)
         limits = EffectiveLimits(self._limits, partial(self._apply_limits, index, start))
         try:
-            answered = self._handle(data, self._limits, limits.narrow, request.seed)
+            reply = self._handle(data, self._limits, limits.narrow, request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
             # To report the failure takes memory that the input may have denied itself.
             self._memory.limit(self._limits.memory_bytes)
             return _explain_failure(error, limits, data)
         self._memory.limit(self._limits.memory_bytes)
         log = _take_stderr()
-        return replace(answered, log=log) if log else answered
+        return replace(reply, log=log) if log else reply
 
     def _apply_limits(self, index: int, start: float, narrowed: Limits) -> None:
         """Apply the limits of the input of the request at ``index``, which began at ``start``."""
@@ -194,5 +194,5 @@ def _explain_failure(error: BaseException, limits: EffectiveLimits, data: bytes)
             detail = redaction.redact_text(str(error), data)
     else:
         cause, trace = Cause.BUG, _exception_site(error)
-    explained = outcome.explain(cause, limits, detail)
-    return Failed(error=explained, cause=cause, log=_take_stderr(), detail=trace)
+    fatal = outcome.explain(cause, limits, detail)
+    return Failed(error=fatal, cause=cause, log=_take_stderr(), detail=trace)

@@ -25,12 +25,12 @@ WITH_NOTES = Diagnostic(
 )
 
 
-def answered(**fields: object) -> Answered:
+def build_answer(**fields: object) -> Answered:
     """Return what a handler answers, as far as a report has it."""
     return Answered(response=b"", **fields)  # type: ignore[arg-type] # each has its own type
 
 
-def read(original: Answered) -> Answered:
+def read_back(original: Answered) -> Answered:
     """Return what a pool reads of the report of an answer."""
     reply = report.from_json(report.to_json(original))
     assert isinstance(reply, Answered)
@@ -62,22 +62,23 @@ def test_failure_is_read_as_it_was_written(error: FatalError) -> None:
 
 def test_lone_surrogates_are_replaced() -> None:
     """JSON has no encoding for them."""
-    assert read(answered(info=RequestInfo(name="a\ud800b"))).info == RequestInfo(name="a?b")
+    info = RequestInfo(name="a\ud800b")
+    assert read_back(build_answer(info=info)).info == RequestInfo(name="a?b")
 
 
 def test_long_texts_of_the_info_are_cut() -> None:
     """They go to the log."""
     info = RequestInfo(name="x" * 1_000, limit="y" * 1_000)
-    assert read(answered(info=info)).info == RequestInfo(name="x" * 256, limit="y" * 256)
+    assert read_back(build_answer(info=info)).info == RequestInfo(name="x" * 256, limit="y" * 256)
 
 
 def test_empty_members_are_left_out() -> None:
     """Most reports have a RequestInfo only, by position; absent members are read as empty."""
     info = RequestInfo(name="b", documents=0)
     text = b'{"info":["","","","b","","","","",0,null,null,null,"","",""]}'
-    assert report.to_json(answered(info=info)) == text
-    for original in (answered(diagnostics=(PROBLEM,)), answered(log="l")):
-        assert read(original) == original
+    assert report.to_json(build_answer(info=info)) == text
+    for original in (build_answer(diagnostics=(PROBLEM,)), build_answer(log="l")):
+        assert read_back(original) == original
 
 
 FAILED = Failed(error=SandboxError(PROBLEM), cause=Cause.BUG, detail="d")
@@ -156,7 +157,7 @@ def test_long_members_are_cut() -> None:
     long = "\x01" * 30_000
     excerpt = Excerpt(first_line=1, lines=(long,))
     problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)
-    original = answered(diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long)
+    original = build_answer(diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long)
     text = report.to_bounded_json(original)
     assert len(text) <= 1 << 20
     assert report.from_json(text).diagnostics[0].message.endswith("…")
