@@ -25,16 +25,12 @@ WITH_NOTES = Diagnostic(
 )
 
 
-def build_answer(**fields: object) -> Answered:
-    """Return what a handler answers, as far as a report has it."""
-    return Answered(response=b"", **fields)  # type: ignore[arg-type] # each has its own type
+EMPTY = Answered(response=b"")
 
 
-def read_back(original: Answered) -> Answered:
-    """Return what a pool reads of the report of an answer."""
-    reply = report.from_json(report.to_json(original))
-    assert isinstance(reply, Answered)
-    return reply
+def read_info(info: RequestInfo) -> RequestInfo:
+    """Return what a pool reads of a report with these facts."""
+    return report.from_json(report.to_json(replace(EMPTY, info=info))).info
 
 
 def test_report_is_read_as_it_was_written() -> None:
@@ -54,31 +50,29 @@ def test_report_is_read_as_it_was_written() -> None:
 def test_failure_is_read_as_it_was_written(error: FatalError) -> None:
     original = Failed(error=error, cause=Cause.CRASH, log="l", detail="d")
     reply = report.from_json(report.to_json(original), b"", 1.0, 2.0)
-    assert isinstance(reply, Failed)
-    assert (type(reply.error), reply.error.limit) == (type(error), error.limit)
-    assert reply.diagnostics == error.diagnostics
+    assert vars(reply.error) == vars(error)
+    assert isinstance(reply.error, type(error))
     assert replace(reply, error=error) == replace(original, waited_seconds=1.0, cpu_seconds=2.0)
 
 
 def test_lone_surrogates_are_replaced() -> None:
     """JSON has no encoding for them."""
-    info = RequestInfo(name="a\ud800b")
-    assert read_back(build_answer(info=info)).info == RequestInfo(name="a?b")
+    assert read_info(RequestInfo(name="a\ud800b")) == RequestInfo(name="a?b")
 
 
 def test_long_texts_of_the_info_are_cut() -> None:
     """They go to the log."""
     info = RequestInfo(name="x" * 1_000, limit="y" * 1_000)
-    assert read_back(build_answer(info=info)).info == RequestInfo(name="x" * 256, limit="y" * 256)
+    assert read_info(info) == RequestInfo(name="x" * 256, limit="y" * 256)
 
 
 def test_empty_members_are_left_out() -> None:
     """Most reports have a RequestInfo only, by position; absent members are read as empty."""
     info = RequestInfo(name="b", documents=0)
     text = b'{"info":["","","","b","","","","",0,null,null,null,"","",""]}'
-    assert report.to_json(build_answer(info=info)) == text
-    for original in (build_answer(diagnostics=(PROBLEM,)), build_answer(log="l")):
-        assert read_back(original) == original
+    assert report.to_json(replace(EMPTY, info=info)) == text
+    for original in (replace(EMPTY, diagnostics=(PROBLEM,)), replace(EMPTY, log="l")):
+        assert report.from_json(report.to_json(original)) == original
 
 
 FAILED = Failed(error=SandboxError(PROBLEM), cause=Cause.BUG, detail="d")
@@ -109,11 +103,7 @@ FULL = Answered(
         pytest.param(b'"cause":"bug"', b'"cause":["bug"]', id="a list of causes"),
         pytest.param(b'"detail":"d"', b'"detail":null', id="no detail"),
         pytest.param(b'"limit":null', b'"limit":"none"', id="an unknown limit"),
-        pytest.param(
-            b'null,"diagnostics":[{',
-            b'null,"diagnostics":[],"x":[{',
-            id="an error without a problem",
-        ),
+        pytest.param(b'null,"diagnostics":[', b'null,"diagnostics":[],"x":[', id="no problem"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":[{},', id="an empty problem"),
         pytest.param(b'"diagnostics":[', b'"diagnostics":1,"x":[', id="problems are a number"),
         pytest.param(b'"duplicate-key"', b'"other"', id="an unknown code"),
@@ -126,11 +116,9 @@ FULL = Answered(
 )
 def test_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
     """Reports are untrusted."""
-    reports = [data for data in map(report.to_json, (FULL, FAILED)) if old in data]
-    assert reports
-    for data in reports:
-        with pytest.raises(ValueError, match="unreadable report"):
-            report.from_json(data.replace(old, new))
+    data = next(data for data in map(report.to_json, (FULL, FAILED)) if old in data)
+    with pytest.raises(ValueError, match="unreadable report"):
+        report.from_json(data.replace(old, new))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +145,7 @@ def test_long_members_are_cut() -> None:
     long = "\x01" * 30_000
     excerpt = Excerpt(first_line=1, lines=(long,))
     problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)
-    original = build_answer(diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long)
+    original = replace(EMPTY, diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long)
     text = report.to_bounded_json(original)
     assert len(text) <= 1 << 20
     assert report.from_json(text).diagnostics[0].message.endswith("…")
