@@ -6,6 +6,7 @@ from support import programs
 from function_script.engines.jinja.lint import LINT
 
 LOOP = "{% for item in spec.items %}"
+MACRO = "{% macro m() %}{{ loop.index }}{% endmacro %}"
 # A template, and its module, without a finding.
 FINE = {
     "body": (LOOP + "{{ loop.index }}{% endfor %}", ""),
@@ -15,10 +16,7 @@ FINE = {
         "{% endfor %}{% endfor %}",
         "",
     ),
-    "macro-in-a-loop": (
-        LOOP + "{% macro m() %}{{ loop.index }}{% endmacro %}{{ m() }}{% endfor %}",
-        "",
-    ),
+    "macro-in-a-loop": (LOOP + MACRO + "{{ m() }}{% endfor %}", ""),
     "set": ("{% set loop = spec %}{{ loop.index }}", ""),
     "import": ('{% import "m" as loop %}{{ loop.n() }}', "{% macro n() %}{% endmacro %}"),
     "default": ("{{ loop | default(1) }}{{ loop is defined }}", ""),
@@ -34,11 +32,7 @@ MISPLACED = {
     "condition": ("{% for a in spec if loop.first %}{% endfor %}", "", ["inline:1:21"]),
     "list": ("{% for a in [loop] %}{% endfor %}", "", ["inline:1:14"]),
     "else": ("{% for a in spec %}{% else %}{{ loop }}{% endfor %}", "", ["inline:1:33"]),
-    "macro": (
-        "{% macro m() %}{{ loop.index }}{% endmacro %}" + LOOP + "{{ m() }}{% endfor %}",
-        "",
-        ["inline:1:19"],
-    ),
+    "macro": (MACRO + LOOP + "{{ m() }}{% endfor %}", "", ["inline:1:19"]),
 }
 
 

@@ -25,11 +25,7 @@ RENDERS = [
     ("{% macro m(x) %}{{ x | d('D') }}{% endmacro %}{{ m(a.q) }}", "D", "may be passed"),
     ("{{ [a.q, 1] | length }}", "2", "may stand in a list"),
     ("{{ [a] | map(attribute='²') | first | d('D') }}", "D", "a digit that is no index"),
-    (
-        "{{ [[1]] | map(attribute='9' * 5000) | first | d('D') }}",
-        "D",
-        "more digits than Python reads",
-    ),
+    ("{{ [[1]] | map(attribute='9' * 5000) | first | d('D') }}", "D", "more digits than read"),
 ]
 REFUSED = [
     ("{{ a.q }}", "written"),
@@ -90,11 +86,7 @@ PATHS = [
     ("{{ spec.zones[1].size }}", "spec.zones[1].size is undefined", "it has name"),
     ("{{ spec.zones[2].name }}", "spec.zones[2].name is undefined", "the list has 2 items"),
     ("{% set x = spec.zones %}{{ x[0].y }}", "spec.zones[0].y is undefined", "it has name"),
-    (
-        "{{ spec.note }}{% for zone in zones %}{% endfor %}",
-        "zones is undefined",
-        "write spec.zones",
-    ),
+    ("{{ spec.note }}{% for z in zones %}{% endfor %}", "zones is undefined", "write spec.zones"),
     ("{% for z in spec.zones %}{{ z.y }}{% endfor %}", "spec.zones[0].y is undefined", None),
     ("{{ spec.note.x }}", "spec.note.x is undefined (spec.note is null)", None),
     ("{{ spec.count.x }}", "spec.count.x is undefined (spec.count is an integer)", None),
@@ -137,10 +129,7 @@ CALLS = [
     ("{% for k in spec.items %}{% endfor %}", "cannot loop over a method", "call it: items(...)"),
     ("{{ range('3') }}", "not of a string", "convert the text: `value | int`"),
     ("{{ get_condition('Ready', spec.x) }}", "must be an object, not a string", "(resource, type)"),
-    (
-        *("{{ get_resource_condition(spec, 'Ready') }}", "call get_resource_condition: resource:"),
-        "write get_resource_condition(condition, resource)",
-    ),
+    ("{{ get_resource_condition({}, 'a') }}", "get_resource_condition: ", "(condition, resource)"),
     ("{{ truncate(3, 'a') }}", "text: must be a string", "write truncate(text, length)"),
     ("{{ '1.5' > 1 }}", "cannot compare a string with an integer", "`| float`"),
     ("{% macro n(a) %}{{ a.b }}{% endmacro %}{{ n() }}", 'parameter "a" was not', "pass it in the"),

@@ -479,10 +479,7 @@ COMPARISONS = {
         "True",
     ),
     "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
-    "condition-of-jinja-like-go": (
-        jinja('# {{ get_resource_condition("Ready", xr).status == "true" }}'),
-        '"true"',
-    ),
+    "condition-alias": (jinja('# {{ get_resource_condition("A", xr).status == true }}'), "true"),
     "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
     "condition-of-go": (go('# {{ eq (getResourceCondition "A" .x).Status "true" }}'), '"true"'),
     "condition-in-a-variable": (
