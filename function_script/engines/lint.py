@@ -130,6 +130,13 @@ class FieldComparison(NamedTuple):
     is_default: bool = False
 
 
+class Default(NamedTuple):
+    """The constant in place of an absent field at ``path``; None: a value that only a run knows."""
+
+    path: Path
+    value: str | float | None
+
+
 # The programs of a pipeline, of which `check` reads one after the other.
 _MAX_RECENT: Final = 16
 # An analysis has none; the identity is a part of the key.
@@ -161,8 +168,26 @@ def unchanged(uses: Iterable[_Use], changed: Iterable[Path]) -> list[_Use]:
     return [
         use
         for use in dict.fromkeys(uses)
-        if not any(use.path[: len(prefix)] == prefix for prefix in prefixes)
+        if not any(_is_below(use.path, prefix) for prefix in prefixes)
     ]
+
+
+def without_defaults(
+    comparisons: Iterable[FieldComparison], defaults: Iterable[Default]
+) -> Iterator[FieldComparison]:
+    """Yield the comparisons whose value is not that of a default, or a part of one."""
+    constants = set(defaults)
+    unknown = [default.path for default in constants if default.value is None]
+    for each in comparisons:
+        is_own = Default(each.path, each.value) in constants
+        if each.is_default or not (is_own or any(_is_below(each.path, path) for path in unknown)):
+            yield each
+
+
+def _is_below(path: Path, prefix: Path) -> bool:
+    """Report whether a path may be below another one, or the same."""
+    pairs = zip(path, prefix, strict=False)
+    return len(path) >= len(prefix) and all(ANY in pair or pair[0] == pair[1] for pair in pairs)
 
 
 def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[FieldAccess]:

@@ -12,7 +12,7 @@ from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.arguments import CONSTANTS
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import ANY, CONDITION, FieldAccess, FieldComparison
+from function_script.engines.lint import ANY, CONDITION, Default, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source
@@ -35,6 +35,8 @@ GETTERS: Final = {
 # Functions that take keys, and do without what these name.
 _ASKING: Final = frozenset({"dig", "hasKey"})
 _COMPARISONS: Final = frozenset({"eq", "ne"})
+# Defaults without a value of their own.
+_EMPTY: Final = frozenset({"dict", "(dict)", "list", "(list)", "nil"})
 
 
 class _Variable(NamedTuple):
@@ -61,6 +63,7 @@ class Walker:
     def __init__(self, program: Program, assigned: frozenset[str]) -> None:
         self.reads: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
+        self.defaults: list[Default] = []
         self.changed_paths: list[Path] = []
         self.parts: list[SourceSpan] = []
         self.tested_paths: set[Path] = set()
@@ -198,22 +201,18 @@ class Walker:
 
     def _add_comparisons(self, path: Path | None, words: Sequence[nodes.Operand]) -> None:
         """Add the comparisons of a field with constants."""
-        if path is None or path in self.changed_paths:
-            return
         for word in words:
-            match word:
-                case nodes.String(value=value) | nodes.Bool(value=value):
-                    self._add_constant(path, value, word)
-                case nodes.Number(text=text, integer=integer) if text[0] != "'":
-                    self._add_constant(path, 0.0 if integer is None else integer, word)
+            if path is not None and (value := _constant_of(word)) is not None:
+                self._add_constant(path, value, word)
 
     def _add_default(self, word: nodes.Operand, path: Path | None) -> None:
-        """Add the constant true in place of a value that is empty."""
-        match word:
-            case nodes.Bool(value=True as value) if path is not None:
-                self._add_constant(path, value, word, is_default=True)
-            case _:
-                pass
+        """Add the value in place of one that is empty."""
+        if path is None or nodes.to_source(word) in _EMPTY:
+            return
+        value = _constant_of(word)
+        self.defaults.append(Default(path, value))
+        if value is True:
+            self._add_constant(path, value, word, is_default=True)
 
     def _add_constant(
         self, path: Path, value: str | float, word: nodes.Operand, *, is_default: bool = False
@@ -247,7 +246,9 @@ class Walker:
             case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
                 path = self._look_up(paths[-1], keys, command.function)
                 # A text or a number in its place is none of the field's.
-                return None if isinstance(default, CONSTANTS) else path
+                value = None if isinstance(default, CONSTANTS) else path
+                self._add_default(default, value)
+                return value
         return None
 
     def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:
@@ -305,6 +306,17 @@ class Walker:
         self.reads += (
             FieldAccess(path, location.source, location.span, is_use=True) for path in paths if path
         )
+
+
+def _constant_of(word: nodes.Operand) -> str | float | None:
+    """Return the value of a constant; None for another operand."""
+    match word:
+        case nodes.String(value=value) | nodes.Bool(value=value):
+            return value
+        case nodes.Number(text=text, integer=integer) if text[0] != "'":
+            return 0.0 if integer is None else integer
+        case _:
+            return None
 
 
 def walk(program: Program) -> Walker:

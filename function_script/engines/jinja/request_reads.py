@@ -18,9 +18,11 @@ from function_script.engines.lint import (
     ANY,
     CONDITION,
     CONSTANT_TYPES,
+    Default,
     FieldAccess,
     FieldComparison,
     guarded,
+    without_defaults,
 )
 from function_script.request import objects
 from function_script.request.program import Program
@@ -83,9 +85,16 @@ def find(program: Program) -> list[FieldAccess]:
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
-    """Yield comparisons of fields with constants, and defaults, in all templates of a program."""
+    """Yield comparisons of fields with constants, without values that are the templates' own."""
     templates = parse_program(program)
     names = _Names(templates)
+    comparisons = _find_comparisons(templates, names)
+    return without_defaults(
+        comparisons, (default for each in templates for default in _list_defaults(each.tree, names))
+    )
+
+
+def _find_comparisons(templates: Iterable[Template], names: "_Names") -> Iterator[FieldComparison]:
     for _, source, tree in templates:
         yield from _find_defaults(tree, names, source)
         for compare in tree.find_all(nodes.Compare):
@@ -298,6 +307,29 @@ def _find_defaults(
         if path := names.path(field):
             span = span_at(source, constant.lineno)
             yield FieldComparison(path, constant.value, source, span, is_default=True)
+
+
+def _list_defaults(tree: nodes.Template, names: _Names) -> Iterator[Default]:
+    """Yield the values in place of fields that are absent or empty."""
+    for node in tree.find_all((nodes.Filter, nodes.Call)):
+        match node:
+            case nodes.Filter(name=name, args=arguments) if name in _DEFAULTS:
+                pass
+            case (
+                nodes.Filter(name="get", args=[_, *arguments])
+                | nodes.Call(node=nodes.Getattr(attr="get"), args=[_, *arguments])
+                | nodes.Call(node=nodes.Name(name="get"), args=[_, _, *arguments])
+            ):
+                pass
+            case _:
+                continue
+        path = names.path(node)
+        for value in (*arguments, *(each.value for each in node.kwargs)) if path else ():
+            match value:
+                case nodes.Const(value=None) | nodes.Dict(items=[]) | nodes.List(items=[]):
+                    pass
+                case _:
+                    yield Default(path, value.value if isinstance(value, nodes.Const) else None)
 
 
 def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path]:

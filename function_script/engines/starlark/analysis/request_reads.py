@@ -14,10 +14,12 @@ from typing import Final, TypeAlias
 from function_script.engines.lint import (
     ANY,
     LIBRARY,
+    Default,
     FieldAccess,
     FieldComparison,
     guarded,
     unchanged,
+    without_defaults,
 )
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import GETTERS, Bindings, Value, find_object
@@ -39,11 +41,13 @@ def find(program: Program) -> list[FieldAccess]:
     return guarded(unchanged(accesses, changed), tested)
 
 
-def find_comparisons(program: Program) -> list[FieldComparison]:
-    """Return the comparisons of fields with constants, without values that the script changes."""
+def find_comparisons(program: Program) -> Iterator[FieldComparison]:
+    """Return the comparisons of fields with constants, without values that are the script's own."""
     functions = [*_find_functions(program)]
     comparisons = (each for function in functions for each in function.comparisons())
-    return unchanged(comparisons, (path for each in functions for path in each.changed()))
+    changed = (path for each in functions for path in each.changed())
+    defaults = (default for each in functions for default in each.defaults())
+    return without_defaults(unchanged(comparisons, changed), defaults)
 
 
 def _find_functions(program: Program) -> Iterator["_Function"]:
@@ -209,6 +213,29 @@ class _Function:
                         span = syntax.span_of(other, self.source)
                         is_default = isinstance(node, ast.BoolOp)
                         yield FieldComparison(path, value, self.source, span, is_default)
+
+    def defaults(self) -> Iterator[Default]:
+        """Yield the values in place of fields that are absent or empty."""
+        for node in ast.walk(self.function):
+            match node:
+                case ast.BoolOp(op=ast.Or(), values=[_, *values]):
+                    pass
+                case ast.Call(args=positional, keywords=named) if (
+                    lookup := self.lookups.split(node)
+                ):
+                    # The key is in front of it.
+                    values = [*positional, *(each.value for each in named)]
+                    *_, place = lookup
+                    values = values[values.index(place) + 1 :] if place in values else []
+                case _:
+                    continue
+            path = self.lookups.path(node)
+            for value in values if path else ():
+                match value:
+                    case ast.Constant(value=str() | float() | int() as constant):
+                        yield Default(path, constant)
+                    case _ if not _is_empty(value):
+                        yield Default(path, None)
 
     def changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""
