@@ -386,7 +386,7 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
         path, value = comparison.path, comparison.value
         kind, type_ = subject.request.type_of(path), CONSTANT_TYPES[type(value)]
         words = subject.request.words_of(path)
-        near = spelling.nearest(str(value), words)
+        near = spelling.find_slip(str(value), words)
         # A composed resource may be of a later version of its kind, which has more words.
         is_other = words and isinstance(value, str) and path[:2] != ("observed", "resources")
         if comparison.is_default:

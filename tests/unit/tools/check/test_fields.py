@@ -471,6 +471,18 @@ COMPARISONS = {
         go(f'# {{{{ if eq .{XR}.spec.owner.mode "other" }}}}{{{{ end }}}}'),
         '"other"',
     ),
+    "word-beside-a-default": (
+        script('return {"a": get_xr(req, "spec.owner.mode", "slow") == "Fast"}'),
+        '"Fast"',
+    ),
+    "word-beside-a-default-of-jinja": (
+        jinja('# {{ (spec.owner.mode | default("slow")) == "other" }}'),
+        '"other"',
+    ),
+    "word-beside-a-default-of-go": (
+        go(f'{{{{ $o := .{XR}.spec.owner | default dict }}}}# {{{{ eq $o.mode "other" }}}}'),
+        '"other"',
+    ),
     "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
     "condition-beside-the-constant": (
         script(
@@ -517,6 +529,26 @@ EQUAL_TYPES = [
     go(f'{{{{ $o := .{XR}.spec.owner | default (dict "mode" "x") }}}}# {{{{ eq $o.mode "x" }}}}'),
     go(f'{{{{ $o := .{XR}.spec.owner }}}}# {{{{ set $o "mode" "x" }}}}{{{{ eq $o.mode "x" }}}}'),
     jinja('{% set owner = spec.owner | default({"mode": "x"}) %}# {{ owner.mode == "x" }}'),
+    script('return {"a": get_xr(req, "spec.owner.mode", default = "other") == "other"}'),
+    # A value that only a run knows.
+    script('return {"a": get_xr(req, "spec.owner.mode", req["context"]["x"]) == "other"}'),
+    script('return {"a": get_xr(req, "spec.owner", dict(mode = "x"))["mode"] == "x"}'),
+    jinja('{% set d = "other" %}# {{ (spec.owner.mode | default(d)) == "other" }}'),
+    jinja('# {{ spec.owner.get("mode", params.x) == "other" }}'),
+    jinja('# {{ (spec.owner | get("mode", context.x)) == "other" }}'),
+    jinja('# {{ get(spec, "owner.mode", context.x) == "other" }}'),
+    go(f'{{{{ $d := "other" }}}}# {{{{ .{XR}.spec.owner.mode | default $d | eq "other" }}}}'),
+    go(f'# {{{{ eq (dig "mode" (print "other") .{XR}.spec.owner) "other" }}}}'),
+    go(
+        f'{{{{ $s := .{XR}.spec }}}}{{{{ $_ := set $s "owner" .context.x }}}}'
+        '# {{ eq $s.owner.mode "other" }}'
+    ),
+    # A key of any name is changed, which may be this one.
+    script(
+        GET,
+        'for key in ["owner"]: xr["spec"][key]["mode"] = "other"',
+        'return {"a": xr["spec"]["owner"]["mode"] == "other"}',
+    ),
     # An enum that has a number as well.
     script('return {"a": get_xr(req, "spec.owner.limit") == 1}'),
     script('return {"a": get_xr(req, "spec.owner.level") == 2}'),
