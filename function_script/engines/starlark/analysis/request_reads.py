@@ -220,8 +220,8 @@ class _Function:
             match node:
                 case ast.BoolOp(op=ast.Or(), values=[_, *values]):
                     pass
-                case ast.Call(args=positional, keywords=named) if (
-                    lookup := self.lookups.split(node)
+                case ast.Call(args=positional, keywords=named) if lookup := self.lookups.split(
+                    node
                 ):
                     # The key is in front of it.
                     values = [*positional, *(each.value for each in named)]
