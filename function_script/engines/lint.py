@@ -120,21 +120,15 @@ class FieldAccess(NamedTuple):
 class FieldComparison(NamedTuple):
     """A test of the field at ``path`` for equality with a constant.
 
-    ``is_default``: no test, but the constant true in place of a value that is empty.
+    ``is_default``: no test, but what takes the place of a value that is absent; None is any value,
+    and true also takes the place of false.
     """
 
     path: Path
-    value: str | float
+    value: str | float | None
     source: Source
     span: Span
     is_default: bool = False
-
-
-class Default(NamedTuple):
-    """The constant in place of an absent field at ``path``; None: a value that only a run knows."""
-
-    path: Path
-    value: str | float | None
 
 
 # The programs of a pipeline, of which `check` reads one after the other.
@@ -172,15 +166,15 @@ def unchanged(uses: Iterable[_Use], changed: Iterable[Path]) -> list[_Use]:
     ]
 
 
-def without_defaults(
-    comparisons: Iterable[FieldComparison], defaults: Iterable[Default]
-) -> Iterator[FieldComparison]:
-    """Yield the comparisons whose value is not that of a default, or a part of one."""
-    constants = set(defaults)
-    unknown = [default.path for default in constants if default.value is None]
-    for each in comparisons:
-        is_own = Default(each.path, each.value) in constants
-        if each.is_default or not (is_own or any(_is_below(each.path, path) for path in unknown)):
+def without_defaults(comparisons: Iterable[FieldComparison]) -> Iterator[FieldComparison]:
+    """Yield the tests whose value is that of the field, and the defaults that are true."""
+    uses = [*comparisons]
+    defaults = {(each.path, each.value) for each in uses if each.is_default}
+    unknown = [path for path, value in defaults if value is None]
+    for each in uses:
+        is_own = any(_is_below(each.path, path) for path in unknown)
+        is_own = is_own or (each.path, each.value) in defaults
+        if each.value is True if each.is_default else not is_own:
             yield each
 
 

@@ -73,8 +73,7 @@ class GoTemplateLint(TemplateLint):
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
         walker = request_reads.walk(program)
-        comparisons = unchanged(walker.comparisons, walker.changed_paths)
-        return without_defaults(comparisons, walker.defaults)
+        return without_defaults(unchanged(walker.comparisons, walker.changed_paths))
 
     def find_names(self, program: Program, kind: CallKind) -> Iterator[Mention]:
         """Find names; functions that read the clock where the input's options allow them."""

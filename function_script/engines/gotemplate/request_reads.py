@@ -12,7 +12,7 @@ from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.arguments import CONSTANTS
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import ANY, CONDITION, Default, FieldAccess, FieldComparison
+from function_script.engines.lint import ANY, CONDITION, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source
@@ -63,7 +63,6 @@ class Walker:
     def __init__(self, program: Program, assigned: frozenset[str]) -> None:
         self.reads: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
-        self.defaults: list[Default] = []
         self.changed_paths: list[Path] = []
         self.parts: list[SourceSpan] = []
         self.tested_paths: set[Path] = set()
@@ -202,22 +201,16 @@ class Walker:
     def _add_comparisons(self, path: Path | None, words: Sequence[nodes.Operand]) -> None:
         """Add the comparisons of a field with constants."""
         for word in words:
-            if path is not None and (value := _constant_of(word)) is not None:
-                self._add_constant(path, value, word)
+            if path is not None and _constant_of(word) is not None:
+                self._add_constant(path, word)
 
     def _add_default(self, word: nodes.Operand, path: Path | None) -> None:
         """Add the value in place of one that is empty."""
-        if path is None or nodes.to_source(word) in _EMPTY:
-            return
-        value = _constant_of(word)
-        self.defaults.append(Default(path, value))
-        if value is True:
-            self._add_constant(path, value, word, is_default=True)
+        if path is not None and nodes.to_source(word) not in _EMPTY:
+            self._add_constant(path, word, is_default=True)
 
-    def _add_constant(
-        self, path: Path, value: str | float, word: nodes.Operand, *, is_default: bool = False
-    ) -> None:
-        width = len(nodes.to_source(word))
+    def _add_constant(self, path: Path, word: nodes.Operand, *, is_default: bool = False) -> None:
+        value, width = _constant_of(word), len(nodes.to_source(word))
         place = find_span(self._source, word.position, width)
         self.comparisons.append(FieldComparison(path, value, place.source, place.span, is_default))
 
@@ -246,9 +239,9 @@ class Walker:
             case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
                 path = self._look_up(paths[-1], keys, command.function)
                 # A text or a number in its place is none of the field's.
-                value = None if isinstance(default, CONSTANTS) else path
-                self._add_default(default, value)
-                return value
+                path = None if isinstance(default, CONSTANTS) else path
+                self._add_default(default, path)
+                return path
         return None
 
     def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:

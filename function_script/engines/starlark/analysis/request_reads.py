@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 from function_script.engines.lint import (
     ANY,
     LIBRARY,
-    Default,
     FieldAccess,
     FieldComparison,
     guarded,
@@ -42,12 +41,11 @@ def find(program: Program) -> list[FieldAccess]:
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
-    """Return the comparisons of fields with constants, without values that are the script's own."""
+    """Return the comparisons of fields with constants, without values that the script changes."""
     functions = [*_find_functions(program)]
     comparisons = (each for function in functions for each in function.comparisons())
     changed = (path for each in functions for path in each.changed())
-    defaults = (default for each in functions for default in each.defaults())
-    return without_defaults(unchanged(comparisons, changed), defaults)
+    return without_defaults(unchanged(comparisons, changed))
 
 
 def _find_functions(program: Program) -> Iterator["_Function"]:
@@ -197,45 +195,30 @@ class _Function:
                     yield FieldAccess(path, self.source, span, is_use=True)
 
     def comparisons(self) -> Iterator[FieldComparison]:
-        """Yield the comparisons, also those of values that the script changes."""
+        """Yield the comparisons and defaults, also those of values that the script changes."""
         for node in ast.walk(self.function):
             match node:
-                case ast.BoolOp(op=ast.Or(), values=[left, ast.Constant(value=True) as right]):
-                    pairs: list[tuple[ast.expr, ast.expr]] = [(left, right)]
                 case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
                     pairs = [(left, right), (right, left)]
+                case ast.BoolOp(op=ast.Or(), values=[_, *values]):
+                    pairs = [(node, value) for value in values]
+                case ast.Call() if lookup := self.lookups.split(node):
+                    values = [*node.args, *(each.value for each in node.keywords)]
+                    # A default is behind the key.
+                    keys = (at for at, value in enumerate(values, 1) if value is lookup[2])
+                    pairs = [(node, value) for value in values[next(keys, len(values)) :]]
                 case _:
                     continue
+            is_default = not isinstance(node, ast.Compare)
             for field, other in pairs:
                 path = self.lookups.path(field)
-                match other:
-                    case ast.Constant(value=str() | float() | int() as value) if path:
-                        span = syntax.span_of(other, self.source)
-                        is_default = isinstance(node, ast.BoolOp)
-                        yield FieldComparison(path, value, self.source, span, is_default)
-
-    def defaults(self) -> Iterator[Default]:
-        """Yield the values in place of fields that are absent or empty."""
-        for node in ast.walk(self.function):
-            match node:
-                case ast.BoolOp(op=ast.Or(), values=[_, *values]):
-                    pass
-                case ast.Call(args=positional, keywords=named) if lookup := self.lookups.split(
-                    node
-                ):
-                    # The key is in front of it.
-                    values = [*positional, *(each.value for each in named)]
-                    *_, place = lookup
-                    values = values[values.index(place) + 1 :] if place in values else []
-                case _:
-                    continue
-            path = self.lookups.path(node)
-            for value in values if path else ():
-                match value:
-                    case ast.Constant(value=str() | float() | int() as constant):
-                        yield Default(path, constant)
-                    case _ if not _is_empty(value):
-                        yield Default(path, None)
+                constant = other.value if isinstance(other, ast.Constant) else None
+                value = constant if isinstance(constant, (str, float, int)) else None
+                # A getter keeps false.
+                value = None if value is True and isinstance(node, ast.Call) else value
+                if path and (value is not None or (is_default and not _is_empty(other))):
+                    span = syntax.span_of(other, self.source)
+                    yield FieldComparison(path, value, self.source, span, is_default)
 
     def changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""
