@@ -239,7 +239,8 @@ class Walker:
             case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
                 path = self._look_up(paths[-1], keys, command.function)
                 # A text or a number in its place is none of the field's.
-                path = None if isinstance(default, CONSTANTS) else path
+                if isinstance(default, CONSTANTS):
+                    return None
                 self._add_default(default, path)
                 return path
         return None

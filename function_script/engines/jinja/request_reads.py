@@ -306,11 +306,11 @@ def _find_defaults(
                 continue
         named = [] if isinstance(node, nodes.Or) else [each.value for each in node.kwargs]
         path = names.path(field)
-        for value in (*values[:1], *named) if path else ():
+        for value in (*values[:1], *named):
             constant = value.value if isinstance(value, nodes.Const) else None
             if constant is True and values[1:] != [value]:
                 constant = None
-            if value not in _EMPTY:
+            if path and value not in _EMPTY:
                 span = span_at(source, value.lineno)
                 yield FieldComparison(path, constant, source, span, is_default=True)
 
