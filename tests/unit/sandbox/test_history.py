@@ -6,12 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from function_script.sandbox.batch import RequestIdentity
-from function_script.sandbox.history import (
-    CostEstimates,
-    CpuShare,
-    PenaltyBox,
-    RuntimeEstimate,
-)
+from function_script.sandbox.history import CostEstimates, CpuShare, PenaltyBox, RuntimeEstimate
 
 
 def test_batch_delay_is_for_short_programs() -> None:
