@@ -154,9 +154,8 @@ class Walker:
             )
             command_path = self._walk_command(command, dot)
             is_default = stage > 0 and command.function == "default"
-            # Without an argument, it returns what comes through the pipe.
-            if is_default and command.words[1:]:
-                self._add_default(command.words[1], path)
+            if is_default:
+                self._add_comparisons(path, command.words[1:2], is_default=True)
             if stage > 0 and path is not None and command.function in _COMPARISONS:
                 # The value of the pipe is the last argument.
                 self._add_comparisons(path, command.words[1:2])
@@ -189,30 +188,26 @@ class Walker:
                 self._add_comparisons(path, command.words[1:2])
         match command.words[1:]:
             case [constant, _] if function == "default":
-                self._add_default(constant, paths[2])
+                self._add_comparisons(paths[2], [constant], is_default=True)
             case [_, constant] if function == "or":
-                self._add_default(constant, paths[1])
+                self._add_comparisons(paths[1], [constant], is_default=True)
             case _:
                 pass
         if function in registry.MUTATING:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
 
-    def _add_comparisons(self, path: Path | None, words: Sequence[nodes.Operand]) -> None:
-        """Add the comparisons of a field with constants."""
+    def _add_comparisons(
+        self, path: Path | None, words: Sequence[nodes.Operand], *, is_default: bool = False
+    ) -> None:
+        """Add the comparisons of a field with constants, or what takes its place."""
         for word in words:
-            if path is not None and _constant_of(word) is not None:
-                self._add_constant(path, word)
-
-    def _add_default(self, word: nodes.Operand, path: Path | None) -> None:
-        """Add the value in place of one that is empty."""
-        if path is not None and nodes.to_source(word) not in _EMPTY:
-            self._add_constant(path, word, is_default=True)
-
-    def _add_constant(self, path: Path, word: nodes.Operand, *, is_default: bool = False) -> None:
-        value, width = _constant_of(word), len(nodes.to_source(word))
-        place = find_span(self._source, word.position, width)
-        self.comparisons.append(FieldComparison(path, value, place.source, place.span, is_default))
+            value, text = _constant_of(word), nodes.to_source(word)
+            is_own = value is not None or (is_default and text not in _EMPTY)
+            if path is not None and is_own:
+                at = find_span(self._source, word.position, len(text))
+                comparison = FieldComparison(path, value, at.source, at.span, is_default)
+                self.comparisons.append(comparison)
 
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
@@ -241,7 +236,7 @@ class Walker:
                 # A text or a number in its place is none of the field's.
                 if isinstance(default, CONSTANTS):
                     return None
-                self._add_default(default, path)
+                self._add_comparisons(path, [default], is_default=True)
                 return path
         return None
 
