@@ -28,9 +28,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("api_version", "kind", "right"), KINDS)
-def test_wrong_api_version_has_the_right_one(
-    api_version: str, kind: str, right: str | None
-) -> None:
+def test_api_version_is_corrected(api_version: str, kind: str, right: str | None) -> None:
     assert find_api_version(api_version, kind) == right
 
 
