@@ -63,7 +63,7 @@ CALLS = [
     ),
     pytest.param(
         jinja(f'get_resource_condition("Ready", {JINJA}).status'),
-        "get_condition",
+        "get_resource_condition",
         OBJECT,
         id="jinja-get_resource_condition",
     ),
