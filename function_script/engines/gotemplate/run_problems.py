@@ -337,7 +337,7 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return _DOT_HINT
     if error.code is Code.NOT_A_METHOD:
         return "values have no methods: a function takes them as arguments"
-    if error.kind in {"null", "absent"}:
+    if error.kind in {"null", "absent", "map"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     # `title` begins each word with a capital letter, which is the same for one word.
     function = "title" if error.name == "capitalize" else find_go_name(error.name)
