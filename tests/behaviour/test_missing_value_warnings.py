@@ -101,10 +101,8 @@ TWO = DOCUMENT.format(name="a", value="{{ .no }}") + DOCUMENT.format(name="b", v
             + TWO.replace(".none", "$x").replace(".no", "$y"),
             ["", ""],
         ),
-        # The first text is nowhere.
-        (f"{NO}{{{{ $x := include `x` . }}}}\n{TWO}".replace(".no ", ".none "), ['"a"', '"b"']),
     ],
-    ids=["documents", "variables", "lost"],
+    ids=["documents", "variables"],
 )
 def test_text_of_a_template_names_its_resources(template: str, resources: list[str]) -> None:
     warnings = warn(template)
