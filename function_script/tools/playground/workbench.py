@@ -37,6 +37,7 @@ from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.validate import rules
 from function_script.tools.validate.catalog import Catalog
 
 # Gets a problem and its severity.
@@ -88,6 +89,7 @@ class RenderSession:
             self._last = None
             # The page may have cancelled the run before this one.
             self._pool.allow_runs()
+            rules.evaluator().begin_report()
             started = time.perf_counter()
             try:
                 project = self._load(texts, folder)

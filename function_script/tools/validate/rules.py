@@ -4,10 +4,12 @@ The evaluator is an optional dependency (extra `cel`) and runs in a process that
 starts. A rule that cannot be evaluated is reported as such; it never counts as passed or failed.
 """
 
+import atexit
 import importlib.util
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from function_script.request.values import Object, Value
@@ -58,7 +60,7 @@ class _Rule:
 
 
 def check(
-    value: Value, schema: Object, evaluator: Evaluator, old: Value = None
+    value: Value, schema: Object, old: Value = None
 ) -> tuple[list[Problem], list[SkippedRule]]:
     """Return the rules that ``value`` violates, and those that could not be evaluated.
 
@@ -68,12 +70,20 @@ def check(
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
     for rule in _rules(value, schema, old):
-        outcome = _evaluate(rule, evaluator) if is_available() else _skipped(rule, _NOT_INSTALLED)
+        outcome = _evaluate(rule) if is_available() else _skipped(rule, _NOT_INSTALLED)
         if isinstance(outcome, Problem):
             problems.append(outcome)
         elif outcome is not None and (old is None or rule.old is not None):
             unevaluated.append(outcome)
     return problems, unevaluated
+
+
+@cache
+def evaluator() -> Evaluator:
+    """Return the evaluator that all reports of this process share."""
+    shared = Evaluator()
+    atexit.register(shared.stop)
+    return shared
 
 
 def is_available() -> bool:
@@ -117,27 +127,27 @@ def _rules(
         yield from _rules(part, field, old_part, part_path, structural_schema.at(position, key))
 
 
-def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None:
+def _evaluate(rule: _Rule) -> Problem | SkippedRule | None:
     """Evaluate a rule; None when it holds."""
     try:
-        result = evaluator.evaluate(rule.rule, rule.value, rule.schema, rule.old)
+        result = evaluator().evaluate(rule.rule, rule.value, rule.schema, rule.old)
     except RuleError as error:
         return _failed_rule(rule, str(error))
     except UnsupportedError as error:
         return _skipped(rule, str(error))
     if isinstance(result, str):
         return _failed_rule(rule, "it gives no boolean")
-    return None if result else _violation(rule, _message(rule, evaluator))
+    return None if result else _violation(rule, _message(rule))
 
 
-def _message(rule: _Rule, evaluator: Evaluator) -> str:
+def _message(rule: _Rule) -> str:
     """Return the rule's message for an object that violates it."""
     fallback = rule.text("message").strip() or f"failed rule: {rule.rule}"
     expression = rule.text("messageExpression")
     if not expression:
         return fallback
     try:
-        result = evaluator.evaluate(expression, rule.value, rule.schema, rule.old)
+        result = evaluator().evaluate(expression, rule.value, rule.schema, rule.old)
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""
