@@ -206,6 +206,17 @@ SILENT = [
         "8:6",
         "{{ params.list | to_yaml | indent(2) }}",
     ),
+    ("jinja", "{{ params.map | to_yaml }}", "7:4", "{{- params.map | to_yaml | nindent(2) }}"),
+    (
+        "jinja",
+        "  k:\n{{ params.map | to_yaml }}",
+        "8:4",
+        "{{- params.map | to_yaml | nindent(4) }}",
+    ),
+    ("jinja", "  - k:\n    {{ params.map | to_yaml }}", "8:8", "| nindent(6) }}"),
+    ("go", "  k:\n{{ toYaml .params.map }}", "8:4", "{{- toYaml .params.map | nindent 4 }}"),
+    ("go", "  k:\n  {{ toYaml .params.map }}", "8:6", "{{- toYaml .params.map | nindent 4 }}"),
+    ("go", "  k: |\n{{ toYaml .params.map }}", "8:4", "{{- toYaml .params.map | nindent 4 }}"),
 ]
 
 
@@ -248,6 +259,10 @@ MEANT = [
     ("go", "  k: |\n    l:\n      {{- toYaml .params.map | nindent 4 }}"),
     ("go", "  # k:\n    {{- toYaml .params.map | nindent 2 }}"),
     ("go", "  a: 1\n{{ toYaml .params.map }}"),
+    ("go", "  k:\n{{ range until 0 }}\n    a: 1\n{{- end }}\n{{ toYaml .params.map }}"),
+    ("jinja", "  k:\n{% for x in [] %}\n    a: 1\n{% endfor %}\n{{ params.map | to_yaml }}"),
+    ("jinja", "  k:\n  {{ '- a\n# b\n  - c' }}"),
+    ("jinja", "  k:\n    {{ params.map | to_yaml | indent(4) }}\n{{ params.map | to_yaml }}"),
 ]
 
 
