@@ -370,6 +370,8 @@ class Rendering:
         if quote and (piece.text[:1] in "[{" or (len(lines) > 1 and _is_collection(lines))):
             indent = " and print it with nindent" * (len(lines) > 1)
             hint = f"leave out the quotes around it{indent}; as a text it is {text}"
+        if expression.endswith(","):
+            hint = "leave out the comma behind the value, which makes a list of it"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _key_above(self, offset: int) -> str:

@@ -110,6 +110,7 @@ ERRORS = [
         "8:4",
         "{{- params.list | to_yaml | nindent(4) }}",
     ),
+    ("jinja", '  k: "{{ params.plain, }}"', "7:10", "leave out the comma behind the value"),
     ("jinja", "  k: {{ 'x' ~ params.colon }}", "7:9", "{{ ('x' ~ params.colon) | quote }}"),
     (
         "jinja",
