@@ -13,6 +13,7 @@ import click
 
 from function_script.cli import exit_codes, options, terminal
 from function_script.texts.errors import InputError, cause_of
+from function_script.tools import project
 
 
 class _Flags(TypedDict):
@@ -102,6 +103,7 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
 @contextmanager
 def _create(path: Path) -> Iterator[TextIO]:
     """Open a new file that nobody else can read; an error removes it. Raises InputError."""
+    project.refuse_stdout(path)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
