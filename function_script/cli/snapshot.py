@@ -13,7 +13,6 @@ import click
 
 from function_script.cli import exit_codes, options, terminal
 from function_script.texts.errors import InputError, cause_of
-from function_script.tools import project
 
 
 class _Flags(TypedDict):
@@ -103,7 +102,8 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
 @contextmanager
 def _create(path: Path) -> Iterator[TextIO]:
     """Open a new file that nobody else can read; an error removes it. Raises InputError."""
-    project.refuse_stdout(path)
+    if path == Path("-"):
+        raise InputError.of('cannot write the dump to "-": it needs the name of a file')
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -318,7 +318,9 @@ class Rendering:
         width = 0 if lead is None else len(lead[0])
         name = "nindent"
         filtered = _INDENT.search(expression)
-        lines = _without_margin(value, filtered)
+        # Jinja's filter adds four blanks, if it is not told how many.
+        added = int(filtered["filter"] or filtered["call"] or 4) if filtered else 0
+        lines = [line[min(added, count_blanks(line)) :] for line in value.split("\n")]
         is_list = lines[0].startswith("- ")
         if width < len(prefix):
             # Behind a key: a text of several lines needs quotes, and no indentation. A key with a
@@ -458,13 +460,6 @@ def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:
     return _Mark(piece.locate(match.start(), len(text)), text, correction, loss)
 
 
-def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
-    """Return the lines of a value without the blanks that the filter of a match added."""
-    # Jinja's filter adds four blanks, if it is not told how many.
-    width = 0 if indent is None else int(indent["filter"] or indent["call"] or 4)
-    return [line[min(width, len(line) - len(line.lstrip(" "))) :] for line in value.split("\n")]
-
-
 def _is_collection(lines: Sequence[str]) -> bool:
     """Report whether lines are a map or a list in YAML."""
     try:
@@ -486,8 +481,7 @@ def _find_entries(text: str) -> set[tuple[int, int]]:
 
 def is_key(line: str) -> bool:
     """Report whether the lines below a line are its value, or the text of its block."""
-    is_bare = line.endswith(":") and KEY.fullmatch(line) is not None
-    return is_bare or BLOCK.match(line) is not None
+    return bool((line.endswith(":") and KEY.fullmatch(line)) or BLOCK.match(line))
 
 
 def required_indentation(prefix: str, value: str = "") -> int:

@@ -214,7 +214,6 @@ def write_named(path: Path, data: bytes | None) -> None:
 
     Without data this changes nothing, and raises what is wrong with the name.
     """
-    refuse_stdout(path)
     try:
         if path.is_file() or path.is_dir() or not path.exists():
             target = beneath.resolve(path)
@@ -224,12 +223,6 @@ def write_named(path: Path, data: bytes | None) -> None:
             path.write_bytes(data)
     except (OSError, ValueError) as error:
         raise _failure("write", path, error) from error
-
-
-def refuse_stdout(path: Path) -> None:
-    """Raise InputError for the name of stdout in other programs."""
-    if path == Path(STDIN):
-        raise InputError.of(f'cannot write "{path}": it needs the name of a file')
 
 
 def _absolute(path: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from function_script.texts.errors import FatalError
 from function_script.tools.project import walk
-from function_script.tools.validate import rules
+from function_script.tools.validate.evaluator import EVALUATOR
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,7 @@ def watch(
     while True:
         state = look()
         outcome: Result | FatalError
-        rules.evaluator().begin_report()
+        EVALUATOR.begin_report()
         try:
             outcome = run()
         except FatalError as error:

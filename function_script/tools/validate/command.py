@@ -27,6 +27,7 @@ from function_script.tools import (
 from function_script.tools.project import STDIN, Project
 from function_script.tools.validate import builtin, catalog, openapi, report, rules, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
+from function_script.tools.validate.evaluator import EVALUATOR
 from function_script.tools.validate.packages import PackageSchemas
 from function_script.tools.validate.report import Report
 
@@ -88,7 +89,7 @@ def check_documents(
     """
     results: list[report.Result] = []
     stored = step_inputs.StoredInputs([each for each in documents if isinstance(each, Document)])
-    rules.evaluator().begin_report()
+    EVALUATOR.begin_report()
     for index, document in enumerate(documents):
         if isinstance(document, FatalError):
             results.append(_unreadable(document))

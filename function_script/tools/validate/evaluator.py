@@ -3,6 +3,7 @@
 The first rule starts the process. Works without a POSIX system.
 """
 
+import atexit
 import json
 import queue
 import subprocess
@@ -43,6 +44,7 @@ class Evaluator:
         self._slow_expressions: set[str] = set()
         self._slow_seconds = 0.0
         self._lock = threading.Lock()
+        atexit.register(self.stop)
 
     def begin_report(self) -> None:
         """Forget which rules were slow, and the schemas: another report has others."""
@@ -81,6 +83,7 @@ class Evaluator:
             self._schemas[id(schema)] = len(self._schemas), schema
             task["schema"] = schema
         task["schema_id"], _ = self._schemas[id(schema)]
+        reason = "its evaluation ended the evaluator"
         try:
             process = self._process or self._start()
             start = time.monotonic()
@@ -91,20 +94,16 @@ class Evaluator:
             if (seconds := time.monotonic() - start) > _FAST_SECONDS:
                 self._slow_seconds += seconds
         except queue.Empty:
-            self._stop_for(expression)
-            raise UnsupportedError(_TOO_EXPENSIVE) from None
+            line, reason = "", _TOO_EXPENSIVE
         except OSError:
             line = ""
         if not line:
-            self._stop_for(expression)
-            raise UnsupportedError("its evaluation ended the evaluator")
+            self._slow_expressions.add(expression)
+            self._slow_seconds += RULE_SECONDS
+            self.stop()
+            raise UnsupportedError(reason)
         reply: Object = json.loads(line)
         return reply
-
-    def _stop_for(self, expression: str) -> None:
-        self._slow_expressions.add(expression)
-        self._slow_seconds += RULE_SECONDS
-        self.stop()
 
     def _start(self) -> subprocess.Popen[str]:
         self._process = process = subprocess.Popen(  # noqa: S603 - our own program
@@ -134,6 +133,10 @@ class Evaluator:
             # Closing flushes the buffer, which fails after the process has ended.
             with suppress(OSError):
                 cast("IO[str]", stream).close()
+
+
+EVALUATOR: Final = Evaluator()
+"""That of all reports of this process."""
 
 
 def _read(stream: IO[str], replies: queue.Queue[str]) -> None:

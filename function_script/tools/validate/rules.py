@@ -4,19 +4,17 @@ The evaluator is an optional dependency (extra `cel`) and runs in a process that
 starts. A rule that cannot be evaluated is reported as such; it never counts as passed or failed.
 """
 
-import atexit
 import importlib.util
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
 from function_script.request.values import Object, Value
 from function_script.texts.problems import list_choices, suggest
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
-from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
+from function_script.tools.validate.evaluator import EVALUATOR, RuleError, UnsupportedError
 from function_script.tools.validate.report import Problem, SkippedRule
 
 RULES: Final = "x-kubernetes-validations"
@@ -70,25 +68,12 @@ def check(
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
     for rule in _rules(value, schema, old):
-        outcome = _evaluate(rule) if is_available() else _skipped(rule, _NOT_INSTALLED)
+        outcome = _evaluate(rule)
         if isinstance(outcome, Problem):
             problems.append(outcome)
         elif outcome is not None and (old is None or rule.old is not None):
             unevaluated.append(outcome)
     return problems, unevaluated
-
-
-@cache
-def evaluator() -> Evaluator:
-    """Return the evaluator that all reports of this process share."""
-    shared = Evaluator()
-    atexit.register(shared.stop)
-    return shared
-
-
-def is_available() -> bool:
-    """Report whether the evaluator is installed."""
-    return importlib.util.find_spec("celpy") is not None
 
 
 def _rules(
@@ -129,8 +114,10 @@ def _rules(
 
 def _evaluate(rule: _Rule) -> Problem | SkippedRule | None:
     """Evaluate a rule; None when it holds."""
+    if importlib.util.find_spec("celpy") is None:
+        return _skipped(rule, _NOT_INSTALLED)
     try:
-        result = evaluator().evaluate(rule.rule, rule.value, rule.schema, rule.old)
+        result = EVALUATOR.evaluate(rule.rule, rule.value, rule.schema, rule.old)
     except RuleError as error:
         return _failed_rule(rule, str(error))
     except UnsupportedError as error:
@@ -147,7 +134,7 @@ def _message(rule: _Rule) -> str:
     if not expression:
         return fallback
     try:
-        result = evaluator().evaluate(expression, rule.value, rule.schema, rule.old)
+        result = EVALUATOR.evaluate(expression, rule.value, rule.schema, rule.old)
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from function_script.texts.errors import InputError
 from function_script.tools.progress import Progress
-from function_script.tools.project import Project, refuse_stdout, write_named
+from function_script.tools.project import Project, write_named
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
@@ -68,7 +68,8 @@ def build(
             platform = images.platform(image.config).replace("/", "-")
             name = f"{output.stem}-{platform}{output.suffix}"
             path = output if len(bases) == 1 else output.with_name(name)
-            refuse_stdout(output)
+            if output == Path("-"):
+                raise InputError.of('cannot write the package to "-": it needs the name of a file')
             if path.resolve() in inputs:
                 raise InputError.of(f'cannot write "{path}": the package is built of it')
             write_named(path, data)

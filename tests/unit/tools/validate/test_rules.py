@@ -9,7 +9,7 @@ from support.timing import PATIENCE_SECONDS
 from function_script.request.values import Object, Value
 from function_script.tools.validate import evaluator as processes
 from function_script.tools.validate import rules
-from function_script.tools.validate.evaluator import Evaluator
+from function_script.tools.validate.evaluator import EVALUATOR, Evaluator
 from function_script.tools.validate.report import Problem, SkippedRule
 
 
@@ -269,15 +269,15 @@ TOO_EXPENSIVE = [
 @pytest.fixture
 def _report() -> Iterator[None]:
     """Begin a report, and another one for the next test."""
-    rules.evaluator().begin_report()
+    EVALUATOR.begin_report()
     yield
-    rules.evaluator().begin_report()
+    EVALUATOR.begin_report()
 
 
 @pytest.mark.usefixtures("_report")
 def test_rule_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is neither passed nor failed, is not tried again, and the next rule is evaluated."""
-    rules.evaluator().stop()
+    EVALUATOR.stop()
     starts: list[Evaluator] = []
     start = Evaluator._start
 
@@ -320,7 +320,7 @@ def test_rules_after_many_slow_ones_are_not_tried(monkeypatch: pytest.MonkeyPatc
         outcomes = [check({"a": 2}, schema("self.a > 1", a=INTEGER)) for _ in range(2)]
         assert outcomes[0] == ([], [])
         assert [each.reason for each in outcomes[1][1]] == ["the rules before it took too long"]
-        rules.evaluator().begin_report()
+        EVALUATOR.begin_report()
 
 
 def test_patterns_in_rules_are_linear() -> None:

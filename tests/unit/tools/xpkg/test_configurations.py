@@ -196,7 +196,7 @@ def test_package_is_no_output_of_the_command(
         flags += ["--runtime-image", f"{name}.tar"]
     for each in ([], flags):
         err = run("package", "build", "-o", "-", *each, code=1).err
-        assert 'cannot write "-": it needs the name of a file' in err
+        assert 'cannot write the package to "-"' in err
     assert not [*Path().glob("-*")]
 
 
