@@ -1,6 +1,5 @@
 import importlib.util
 import subprocess
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -16,6 +15,12 @@ from function_script.tools.validate.report import Problem, SkippedRule
 def schema(rule: str, message: str = "", **properties: Value) -> Object:
     stated: Object = {"rule": rule} | ({"message": message} if message else {})
     return {"type": "object", "properties": properties, "x-kubernetes-validations": [stated]}
+
+
+@pytest.fixture(autouse=True)
+def _report() -> None:
+    """Begin a report for each test."""
+    EVALUATOR.begin_report()
 
 
 def check(value: Value, stated: Object) -> tuple[list[Problem], list[SkippedRule]]:
@@ -266,15 +271,6 @@ TOO_EXPENSIVE = [
 ]
 
 
-@pytest.fixture
-def _report() -> Iterator[None]:
-    """Begin a report, and another one for the next test."""
-    EVALUATOR.begin_report()
-    yield
-    EVALUATOR.begin_report()
-
-
-@pytest.mark.usefixtures("_report")
 def test_rule_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is neither passed nor failed, is not tried again, and the next rule is evaluated."""
     EVALUATOR.stop()
@@ -299,7 +295,6 @@ def test_rule_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "failed rule" in problem.message
 
 
-@pytest.mark.usefixtures("_report")
 def test_rules_after_several_endless_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a whole report is bounded."""
     monkeypatch.setattr(processes, "RULE_SECONDS", 0.1)
@@ -311,7 +306,6 @@ def test_rules_after_several_endless_ones_are_not_tried(monkeypatch: pytest.Monk
     assert unevaluated.reason == "the rules before it took too long"
 
 
-@pytest.mark.usefixtures("_report")
 def test_rules_after_many_slow_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """None of them reaches its own time limit, and each report has time of its own."""
     monkeypatch.setattr(processes, "_FAST_SECONDS", 0)
