@@ -104,11 +104,14 @@ def _find_listed(value: object, name: str, _undefined: type[Undefined]) -> objec
     return field
 
 
-def _find_exported(value: object, name: str, undefined: type[Undefined]) -> object:
+def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
     # A module's names are attributes of a Python object, next to those of its class.
-    own = vars(value) if isinstance(value, TemplateModule) else getattr(value, _ATTRIBUTES)
-    exported = {key: each for key, each in own.items() if not key.startswith("_")}
+    exported = {key: each for key, each in vars(value).items() if not key.startswith("_")}
     return _find_field(exported, name, undefined)
+
+
+def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> object:
+    return _find_field(getattr(value, _ATTRIBUTES), name, undefined)
 
 
 def _find_field(fields: Mapping[str, object], name: str, undefined: type[Undefined]) -> object:
@@ -118,7 +121,8 @@ def _find_field(fields: Mapping[str, object], name: str, undefined: type[Undefin
 # Lookups of attributes by the exact type of the value.
 _FINDERS: Final[Mapping[type, Callable[[object, str, type[Undefined]], object]]] = {
     **dict.fromkeys((LoopContext, Group), _find_listed),
-    **dict.fromkeys((Namespace, TemplateModule), _find_exported),
+    TemplateModule: _find_in_module,
+    Namespace: _find_in_namespace,
 }
 
 

@@ -96,10 +96,8 @@ def check_documents(
             continue
         *inputs_, own = _check_document(document, catalog, stored)
         if find_writer is not None:
-            problems = []
-            for problem in own.problems:
-                writer, span = find_writer(index, problem.path)
-                problems.append(replace(problem, writer=writer, span=span))
+            written = ((each, *find_writer(index, each.path)) for each in own.problems)
+            problems = (replace(each, writer=writer, span=span) for each, writer, span in written)
             own = replace(own, problems=tuple(problems))
         results += [*inputs_, own]
     return Report(results=tuple(results), notes=tuple(notes))
