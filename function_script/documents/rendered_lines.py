@@ -1,8 +1,8 @@
 """The part of a template that makes a rendered line wrong, and what to write instead.
 
 Each hint was tried: with it the document can be read, or is wrong farther below only. Outdented
-values are printed values of several lines, of which only the first has the indentation of its
-place: `engines/outdents.py` finds them in each run.
+values are printed values of several lines, of which some lack the indentation of their place:
+`engines/outdents.py` finds them in each run.
 """
 
 import json

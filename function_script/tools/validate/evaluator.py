@@ -75,9 +75,7 @@ class Evaluator:
         return cast("bool | str", reply["value"])
 
     def _send(self, expression: str, value: Value, schema: Object, old: Value) -> Object:
-        task: Object = {"expression": expression, "value": value}
-        if old is not None:
-            task["old"] = old
+        task: Object = {"expression": expression, "value": value, "old": old}
         if id(schema) not in self._schemas:
             # A reference keeps its id from being reused for another schema.
             self._schemas[id(schema)] = len(self._schemas), schema
