@@ -239,7 +239,12 @@ TEXTS = [
     pytest.param("spec:\n  a: 1\n  a: 2\n", "duplicate key 'a'", "9", id="25-key-twice"),
     pytest.param("  labels: {a: on}\n", 'labels["a"] must be a string', "7", id="26-boolean"),
     pytest.param("  labels: {a: 0123}\n", 'labels["a"] must be a string', "7", id="26-octal"),
-    pytest.param("  labels: {a: 1}\n", "(quote the value, or make it a text)", "7", id="27-labels"),
+    pytest.param(
+        "  labels: {a: 1}\n",
+        "(quote it in YAML, or make it a text in a script)",
+        "7",
+        id="27-labels",
+    ),
     pytest.param("  name: 123\n", "metadata.name: must be a string", "7", id="27-name"),
 ]
 
