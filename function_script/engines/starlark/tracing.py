@@ -93,7 +93,7 @@ class Tracer:
     def __init__(self, program: Program, limits: Limits, options: starlark.EvalOptions) -> None:
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
-        self._program = program
+        self._program = build.without_unused(program, limits, options)
         # Each key has a second entry, which is a node more and has a value.
         self._limits = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
         self._options = options

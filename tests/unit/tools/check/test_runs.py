@@ -976,6 +976,21 @@ def test_branch_that_no_run_enters_is_listed_at_its_first_line(
     assert report.findings == []
 
 
+@pytest.mark.parametrize(("kind", "program"), BRANCHES)
+def test_file_that_no_program_uses_hides_no_branch(
+    kind: str, program: str, tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, kind, "")
+    source = "source: FileSystem\nfileSystem: {dirPath: app, main: main}\n"
+    head = f"apiVersion: script.fn.crossplane.io/v1beta1\nkind: {kind}\n{source}"
+    file.write_text(one_step.HEAD + indent(head, "      "))
+    folder = tmp_path / "programs" / "app"
+    folder.mkdir(parents=True)
+    (folder / "main").write_text(_SET.get(kind, "") + program)
+    (folder / "README.md").write_text("It's a text, and no script.\n")
+    assert [each.rule for each in _check(file, pool).unreached].count("unreached") > 1
+
+
 def test_branch_that_a_later_step_of_a_case_enters_is_not_listed(
     tmp_path: Path, pool: Pool
 ) -> None:
