@@ -133,6 +133,7 @@ def test_manual_has_every_annotation() -> None:
         # What to write for a name of another language.
         ("toYaml", "\n  in Starlark: write to_yaml(...)\n"),
         ("regex_search", "\n  in Jinja as a filter: write value | regex_find\n"),
+        (".Chart.Name", "\n  in Go templates: there is no Helm chart"),
         (".Release.Name", "\n  in Go templates: there is no Helm release: "),
         (".Values", "\n  in Go templates: there are no Helm values: "),
         ("ocds", '\n  in Starlark: write get_observed(req, "name")\n'),
