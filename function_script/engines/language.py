@@ -136,6 +136,9 @@ class Language:
         """
         return {}
 
+    def __repr__(self) -> str:
+        return f"Language({self.name})"
+
     @property
     def engine_module(self) -> str:
         """The import path of the module that runs programs."""

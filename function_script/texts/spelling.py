@@ -42,6 +42,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
         if distance < closest:
             closest, matches = distance, []
         matches.append(candidate)
+    if len(matches) > 1:
+        matches = _in_spelling_of(name, matches)
     return matches[0] if len(matches) == 1 else None
 
 
@@ -55,6 +57,29 @@ def find_slip(name: str, names: Iterable[str]) -> str | None:
     short, long = sorted((name.lower(), (near or "").lower()), key=len)
     parts = {long[:at] + long[at + 1 :] for at in range(1, len(long) - 1)}
     return near if short in parts or sorted(short) == sorted(long) else None
+
+
+def _in_spelling_of(name: str, matches: list[str]) -> list[str]:
+    """Return those of one word that are spelt most as ``name`` is: ``to_yaml``, not ``toYaml``."""
+    if same_letters := [each for each in matches if each.lower() == name.lower()]:
+        return same_letters
+    if len(set(map(_fold, matches))) > 1:
+        return matches
+    differences = [_compare_styles(name, each) for each in matches]
+    return [
+        each
+        for each, difference in zip(matches, differences, strict=True)
+        if difference == min(differences)
+    ]
+
+
+def _compare_styles(name: str, other: str) -> int:
+    """Return the difference of two names in their numbers of capital letters and separators."""
+    pairs = [
+        (sum(map(str.isupper, each)), len(each) - len(each.translate(_SEPARATORS)))
+        for each in (name, other)
+    ]
+    return sum(abs(first - second) for first, second in zip(*pairs, strict=True))
 
 
 def _is_misspelling(name: str, candidate: str) -> bool:

@@ -137,10 +137,11 @@ def named_in(file: str) -> set[str]:
     """The fields that a module of the server passes to the log by name."""
     tree = ast.parse((ROOT / "function_script" / "server" / file).read_text())
     return {
-        str(keyword.arg)
+        keyword.arg
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"log.fields", "fields"}
         for keyword in node.keywords
+        if keyword.arg is not None
     }
 
 

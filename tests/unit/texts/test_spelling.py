@@ -55,7 +55,14 @@ def test_name_with_a_misspelt_word_is_no_name_of_another_thing(
 
 def test_names_at_one_distance_are_not_suggested() -> None:
     assert nearest("portx", ("ports", "porta")) is None
-    assert nearest("toYAML", ("toYaml", "to_yaml")) is None
+    assert nearest("toYAML", ("toYaml", "to_yaml")) == "toYaml"
+
+
+def test_suggestion_prefers_the_style_of_the_name() -> None:
+    styles = ["to_yaml", "toYaml"]
+    assert nearest("to_yml", styles) == "to_yaml"
+    assert nearest("toYml", styles) == "toYaml"
+    assert nearest("toyaml", styles) == "toYaml"
 
 
 def test_many_long_names_take_little_time() -> None:
@@ -64,3 +71,8 @@ def test_many_long_names_take_little_time() -> None:
     names = [f"{chr(97 + number % 26)}{middle}{chr(97 + number // 26)}" for number in range(1000)]
     with taking_less(0.05):
         assert nearest(f"é{middle}ö", names) is None
+
+
+def test_style_of_a_misspelt_name_is_that_of_its_suggestion() -> None:
+    names = ["go_call", "goCall", "GO_CALL"]
+    assert [nearest(name, names) for name in ("go_all", "goCal", "GO_CAL")] == names
