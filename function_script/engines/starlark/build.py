@@ -82,16 +82,6 @@ def silent(
     return _Build(program, limits, options, {**_SILENT, **callables}).script()
 
 
-def without_unused(program: Program, limits: Limits, options: starlark.EvalOptions) -> Program:
-    """Return a program with those modules alone that load statements lead to; raises FatalError.
-
-    The others need be no scripts: they may be programs of another language in the same place.
-    """
-    used = script(program, limits, options).sources
-    modules = {name: source for name, source in program.modules.items() if source.name in used}
-    return replace(program, modules=modules)
-
-
 class _Build:
     """The build of one program: its modules first, each of them once.
 

@@ -190,8 +190,8 @@ def check(program: Program, limits: Limits) -> None:
 
 def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
     """Return the names of modules that no load statement leads to."""
-    used = build.without_unused(program, limits, interpreter.limited_options(limits)).modules
-    return tuple(name for name in program.modules if name not in used)
+    used = build.script(program, limits, interpreter.limited_options(limits)).sources
+    return tuple(name for name, source in program.modules.items() if source.name not in used)
 
 
 def build_request(scope: Scope) -> Lazy:

@@ -175,24 +175,36 @@ def test_names_begin_no_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
+# A script with a mistake that nobody finds without its modules.
+_LACKING = ("script: 'def main('", "modulesFrom: [{context: {key: a}}]")
+ELSEWHERE = {
+    "program": (["source: Context", "context: {key: a}"], "source Context", "Context", 2),
+    "modules": ([*_LACKING], "modules in modulesFrom", "modulesFrom", 3),
+    "named": ([*_LACKING, "source: Inline"], "modules in modulesFrom", "modulesFrom", 3),
+}
+
+
+@pytest.mark.parametrize(("fields", "line", "source", "place"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_programs_that_only_a_request_brings_are_named(
+    fields: list[str], line: str, source: str, place: int, tmp_path: Path
+) -> None:
     """The input of such a step is all that is checked."""
-    text = ours("StarlarkScript", "source: Context", "context: {key: a}")
+    text = ours("StarlarkScript", *fields)
     report = found(tmp_path, text)
     assert report.findings == []
     assert render_text(report) == (
         "Checked 1 step in 1 file: 0 errors, 0 warnings\n"
         "Not looked at: 1 program that only a request brings\n"
-        "  step-0: source Context\n"
+        f"  step-0: {line}\n"
         "Not compared: 1 Composition without its XRD"
     )
     printed = json.loads(render_json(report))
     assert printed["notLookedAt"]["programs"] == [
         {
             "step": "step-0",
-            "source": "Context",
+            "source": source,
             "file": str(tmp_path / "composition.yaml"),
-            "line": LINE + 2,
+            "line": LINE + place,
         }
     ]
 
