@@ -151,7 +151,7 @@ def test_cached_document_of_an_xr_is_compared_with_the_type_of_the_current_one()
         step_input = jinja("{{ params.text }}", params={"text": text})
         observed = {"composite": {"resource": {**XR, "kind": kind}}}
         response = respond(request(step_input, observed=observed).SerializeToString())
-        assert (b"metadata.annotations lacks" in response) == (kind == "XOther")
+        assert (b"not its kind XOther" in response) == (kind == "XOther")
 
 
 def test_cached_text_is_checked_with_current_limits() -> None:
