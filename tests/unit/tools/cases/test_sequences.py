@@ -21,25 +21,6 @@ PASSING = {
           expect: {resources: {user: {kind: User}}, ready: true}
         - expect: {resources: {user: {kind: User}}, ready: true}
         """,
-    "they-stay-ready-by-the-rule-of-their-kind": """
-        xr: {apiVersion: example.org/v1, kind: XThing, metadata: {name: demo, namespace: here}}
-        skipValidation: true
-        input:
-          apiVersion: script.fn.crossplane.io/v1beta1
-          kind: StarlarkScript
-          autoReady: {}
-          script: |
-            def main(req):
-                rsp = response()
-                web = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 3}}
-                rsp.resource("web", web)
-                return rsp
-        steps:
-        - expect: {ready: false}
-        - ready: web
-          expect: {ready: true}
-        - expect: {ready: true}
-        """,
     "they-change-and-stay-changed": """
         steps:
         - expect: {}

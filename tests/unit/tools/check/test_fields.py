@@ -169,14 +169,6 @@ PARTS = {
         "Values",
         HELM.partition(",")[0],
     ),
-    "release-of-helm-in-a-template-that-gets-the-xr": (
-        go(
-            '{{ define "label" }}{{ .Release.Name }}{{ end }}'
-            '{{ include "label" .observed.composite.resource }}'
-        ),
-        "observed.composite.resource.Release",
-        "a release is the XR here: observed.composite.resource.metadata has its name and namespace",
-    ),
     "no-neighbour": (
         go("{{ .zz }}"),
         "zz",
