@@ -202,7 +202,7 @@ def test_programs_that_only_a_request_brings_are_named(
     assert printed["notLookedAt"]["programs"] == [
         {
             "step": "step-0",
-            "source": line.split()[-1],
+            "source": line.rpartition(" ")[2],
             "file": str(tmp_path / "composition.yaml"),
             "line": LINE + 2,
         }
