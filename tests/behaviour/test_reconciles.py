@@ -292,7 +292,9 @@ def test_warning_of_a_step_that_is_called_once_too_often_comes_once(
     assert core.reconciles <= 9
 
 
-def test_resource_that_a_case_makes_ready_by_the_rule_of_its_kind_stays_ready(tmp_path: Path) -> None:
+def test_resource_that_a_case_makes_ready_by_its_kind_stays_ready(
+    tmp_path: Path,
+) -> None:
     """The rule of a Deployment reads the replicas that Crossplane applied."""
     case = """\
 xr: {apiVersion: example.org/v1, kind: XThing, metadata: {name: demo, namespace: here}}
