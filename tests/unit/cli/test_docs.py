@@ -129,7 +129,6 @@ def test_manual_has_every_annotation() -> None:
         ("capture", "--capture-dir"),
         ("matches", "the regular expression (of RE2)"),
         ("ready", "before the reconcile, by the rule of their kind"),
-        ("error", "notes and hints contain all of them"),
         ("GoTemplate", "fileSystem.dirPath"),
         ("rsp", "rsp.set_status"),
         ("for", "[f(x) for x in LIST if COND]"),
