@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from support import builders
+from support import builders, programs
 
 from function_script.engines.registry import LANGUAGES as REGISTRY
+from function_script.engines.starlark import branches
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.request import PROBE
@@ -286,3 +287,9 @@ modulesFrom: [{context: {key: a}}]
     assert ": modules in modulesFrom" in render_text(report)
     (program,) = json.loads(render_json(report))["notLookedAt"]["programs"]
     assert (program["source"], program["line"]) == ("modulesFrom", 5)
+
+
+def test_file_that_no_load_leads_to_hides_no_branch() -> None:
+    text = "def main(req):\n    return {}\n"
+    program = programs.program(text, {"README.md": "It's a text."})
+    assert len(branches.find(program, programs.scope(), Limits())) == 1

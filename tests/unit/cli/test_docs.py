@@ -127,7 +127,6 @@ def test_manual_has_every_annotation() -> None:
         ("json.encode", "as JSON"),
         ("Results", "A document with results"),
         ("capture", "--capture-dir"),
-        ("matches", "the regular expression (of RE2)"),
         ("ready", "before the reconcile, by the rule of their kind"),
         ("GoTemplate", "fileSystem.dirPath"),
         ("rsp", "rsp.set_status"),
