@@ -177,6 +177,8 @@ def test_16_missing_value_is_a_warning_or_an_error() -> None:
     assert message.startswith('inline.template:8:9: "<no value>" was written')
     error = refusal(text, fields={"options": ["missingkey=error"]})
     assert error.startswith("inline.template:8:9: ")
+    empty = refusal(text.replace(".nope", "dict.nope"), fields={"options": ["missingkey=error"]})
+    assert "has no field nope (there is no value here yet: " in empty
 
 
 def test_20_credentials_are_readable_after_changes_of_the_request() -> None:
