@@ -131,6 +131,8 @@ CALLS = [
     ("{{ get_condition('Ready', spec.x) }}", "must be an object, not a string", "(resource, type)"),
     ("{{ get_resource_condition({}, 'a') }}", "get_resource_condition: ", "(condition, resource)"),
     ("{{ truncate(3, 'a') }}", "text: must be a string", "write truncate(text, length)"),
+    ("{{ {} | tojson(indent=2) }}", 'cannot call tojson: no parameter "indent"', "tojson(value)"),
+    ("{{ {} | dig }}", "cannot call dig: path is missing", "write dig(value, path, default=None)"),
     ("{{ '1.5' > 1 }}", "cannot compare a string with an integer", "`| float`"),
     ("{% macro n(a) %}{{ a.b }}{% endmacro %}{{ n() }}", 'parameter "a" was not', "pass it in the"),
 ]
