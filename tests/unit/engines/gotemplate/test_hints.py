@@ -21,6 +21,8 @@ CASES = (
     ('{{ split "," .params.text | first }}', "splitList SEPARATOR TEXT"),
     ('{{ if eq .params.a "1" }}{{ end }}', "write 1 without quotes"),
     ("{{ .a", "an action ends with }}"),
+    ("{{ if .a }}b{{ else }c{{ end }}", "an action ends with two braces"),
+    ("{{ if .a }}b{{ else }}c{{ else }", "an action ends with two braces"),
     ('{{ .a | "b" }}', "behind | comes a function"),
     ("{{ print .a, .b }}", "blanks between them"),
     ("{{ .a?.b }}", "test it with if or with"),
@@ -101,6 +103,12 @@ CHECKED = (
     ("{{ print 1 | .params.absent }}", "behind | comes a function"),
     ("{{ add .params.nothing 1 }}", "say what to take instead: (.x | default VALUE)"),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
+    # One of the uses is wrong, and not the template.
+    (
+        '{{ define "t" }}{{ .spec.a }}{{ end }}{{ include "t" . }}{{ include "t" .params }}',
+        "a named template has only what it is given",
+    ),
+    ('{{ define "t" }}{{ .spec.a }}{{ end }}{{ include "t" . }}', "the XR is .observed.composite"),
 )
 
 
