@@ -314,13 +314,13 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         if kind == NONE:
             hint = _none_hint(node.value, script)
         elif kind == "dict" and id(node) not in callees:
-            value = _find_value(node.value, script)
-            has_field = isinstance(value, Mapping) and node.attr in value
-            if value is script.request and not has_field:
+            fields = _find_value(node.value, script)
+            has_field = isinstance(fields, Mapping) and node.attr in fields
+            if fields is script.request and not has_field:
                 hint = field_names.advise_root(node.attr, None)
             elif node.attr == "length" and not has_field:
                 # Of another dict, a field may be meant.
-                hint = None if value is None else habits.find("starlark", "length", "object")
+                hint = None if fields is None else habits.find("starlark", "length", "object")
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -881,17 +881,16 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                     not reads[name]
                     and not name.startswith("_")
                     # A call may be there for its effect.
-                    and (name in filled or not _has_call(value))
+                    and (
+                        name in filled
+                        or not any(isinstance(each, ast.Call) for each in ast.walk(value))
+                    )
                 ):
                     message, hint = f'"{name}" is set and never read', "use it, or take it out"
                     if name in filled:
                         message = f'"{name}" is filled and never returned'
                         hint = f"write `return {name}`"
                     yield script.at(target, message, hint)
-
-
-def _has_call(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(value))
 
 
 @_DOUBTS.add

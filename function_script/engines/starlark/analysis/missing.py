@@ -39,11 +39,9 @@ class MissingKey(NamedTuple):
     @property
     def absence(self) -> str:
         """Return ``observed has no "composit"``."""
-        return (
-            f'"{self.key}" of {self.parent} is None'
-            if self.is_null
-            else f'{self.parent} has no "{self.key}"'
-        )
+        if self.is_null:
+            return f'"{self.key}" of {self.parent} is None'
+        return f'{self.parent} has no "{self.key}"'
 
     @property
     def text(self) -> str:

@@ -42,8 +42,7 @@ CLEAR = [
     '{{ if or (ne .a "x") (ne .a .b) }}{{ end }}',
     '{{ define "t" }}a{{ end }}{{ template "t" .name | lower }}',
     # In our own dialect, one argument is the name.
-    "{{ range $r := .observed.composite.resource.spec.regions }}"
-    "{{ getComposedResource $r }}{{ end }}",
+    "{{ range $r := .observed.composite.resource.names }}{{ getComposedResource $r }}{{ end }}",
     "{{ range .observed.composite.resource.spec.regions }}{{ getComposedResource . }}{{ end }}",
     "{{ $spec := .observed.composite.resource.spec }}{{ getComposedConnectionDetails $spec.team }}",
     "{{ nosuch }}",

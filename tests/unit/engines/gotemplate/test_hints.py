@@ -7,6 +7,7 @@ from support.paths import ROOT
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import parse_problems
 from function_script.engines.gotemplate.errors import Code
+from function_script.request.values import Object
 
 DATA = {"a": 1, "list": [1], "text": "x", "digits": "3", "nothing": None}
 CASES = (
@@ -103,12 +104,6 @@ CHECKED = (
     ("{{ print 1 | .params.absent }}", "behind | comes a function"),
     ("{{ add .params.nothing 1 }}", "say what to take instead: (.x | default VALUE)"),
     ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
-    # One of the uses is wrong, and not the template.
-    (
-        '{{ define "t" }}{{ .spec.a }}{{ end }}{{ include "t" . }}{{ include "t" .params }}',
-        "a named template has only what it is given",
-    ),
-    ('{{ define "t" }}{{ .spec.a }}{{ end }}{{ include "t" . }}', "the XR is .observed.composite"),
 )
 
 
@@ -125,6 +120,22 @@ def test_mistake_gets_its_hint(template: str, hint: str) -> None:
 @pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
 def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     assert hint in _hint(template, missingkey="checked")
+
+
+@pytest.mark.parametrize(
+    ("uses", "hint"),
+    [
+        ('{{ include "t" . }}', "the XR is .observed.composite.resource: write"),
+        # One of the uses is wrong, and not the template.
+        ('{{ include "t" . }}{{ template "t" .meta }}', "a named template has only what it is gi"),
+    ],
+)
+def test_template_is_right_that_another_use_gives_its_value(uses: str, hint: str) -> None:
+    text = f'{{{{ define "t" }}}}{{{{ .spec.a }}}}{{{{ end }}}}{uses}'
+    program = programs.program(text, dialect="script", missingkey="checked")
+    observed: Object = {"composite": {"resource": {}}, "resources": {}}
+    scope = programs.scope(meta={"tag": "a"}, observed=observed)
+    assert hint in (programs.problem(gotemplate, program, scope).hint or "")
 
 
 @pytest.mark.parametrize(
