@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -90,25 +88,25 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
         if not flags["quiet"]:
             terminal.echo(f"reading {name}", err=True)
 
-    # Before the cluster is read, which may take minutes.
-    with _create(flags["file"]) as file:
-        dump.take(report)
-        file.write(dump.to_text())
+    # A file that cannot be written is an error before the cluster is read, which may take minutes.
+    _write(flags["file"], "")
+    flags["file"].unlink()
+    dump.take(report)
+    _write(flags["file"], dump.to_text())
     for name, reason in dump.unread.items():
         terminal.echo(f"cannot read {name}: {reason}", err=True)
     return exit_codes.PROBLEM if dump.unread else exit_codes.OK
 
 
-@contextmanager
-def _create(path: Path) -> Iterator[TextIO]:
-    """Open a new file that nobody else can read; an error removes it. Raises InputError."""
+def _write(path: Path, text: str) -> None:
+    """Write a new file that nobody else can read. Raises InputError."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise InputError.of(f'cannot write "{path}": {cause_of(error)}') from error
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            yield file
+            file.write(text)
     except BaseException:
         # Half a file would be a dump that lacks objects.
         path.unlink()

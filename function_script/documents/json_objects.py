@@ -7,7 +7,7 @@ import json
 import re
 
 from function_script.documents import kubernetes_yaml
-from function_script.documents.errors import TooLargeError, YamlError
+from function_script.documents.errors import DuplicateKeyError, TooLargeError, YamlError
 from function_script.request.values import Object, Value, is_encodable
 from function_script.texts.diagnostics import cut
 
@@ -24,21 +24,25 @@ def parse_object(
     for JSON that is not accepted. With ``warnings``, a repeated key is added there, and its last
     value counts; other JSON that is not accepted is read as YAML.
     """
+    rejected: _RejectedError | None = None
     try:
-        value_and_end: tuple[Value, int] = _DECODER.raw_decode(text, start)
+        try:
+            value_and_end: tuple[Value, int] = _DECODER.raw_decode(text, start)
+        except _RejectedError as error:
+            rejected = error
+            value_and_end = _LENIENT_DECODER.raw_decode(text, start)
     except json.JSONDecodeError:
         return None
     except RecursionError:
         message = f"nested more than {depth} levels deep"
         raise TooLargeError(message, line=0, column=0, limit="depth") from None
     except _RejectedError:
-        # Rare: parse it again with the reader that knows positions. Both reject the same keys.
-        _, end = _BOUNDS.raw_decode(text, start)
-        parsed = kubernetes_yaml.parse(text[start:end], nodes=nodes, depth=depth, warnings=warnings)
-        if parsed is None or warnings is None:
+        if warnings is None:
             raise
-        return parsed, end
+        return None
     value, end = value_and_end
+    if rejected is not None:
+        _report(rejected, text[start:end], nodes, depth, warnings)
     # The expression matches whole pairs, too, so the values decide.
     if _SURROGATE.search(text, start, end) is not None and not is_encodable(value):
         raise YamlError("half of a surrogate pair in a string", line=0, column=0)
@@ -48,6 +52,26 @@ def parse_object(
 
 class _RejectedError(YamlError):
     """The text is JSON by its grammar, but is not accepted."""
+
+
+def _report(
+    repeated: _RejectedError, text: str, nodes: int, depth: int, warnings: list[YamlError] | None
+) -> None:
+    """Add the repeated keys of an object to the warnings; raise YamlError without these."""
+    places: list[YamlError] = []
+    try:
+        # Rare: parse it again with the reader that knows positions. Both reject the same keys.
+        kubernetes_yaml.parse(
+            text, nodes=nodes, depth=depth, warnings=None if warnings is None else places
+        )
+    except DuplicateKeyError:
+        raise
+    except YamlError:
+        # JSON that is not YAML: a problem without a position.
+        places = [repeated.with_consequence(kubernetes_yaml.LAST_COUNTS)]
+    if warnings is None:
+        raise repeated
+    warnings += places
 
 
 def _measure(value: Value, nodes: int, depth: int) -> tuple[int, int]:
@@ -98,5 +122,6 @@ _DECODER = json.JSONDecoder(
     parse_float=_float,
     parse_constant=_constant,
 )
-# Finds the end of an object, whatever is in it.
-_BOUNDS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+_LENIENT_DECODER = json.JSONDecoder(
+    parse_int=_integer, parse_float=_float, parse_constant=_constant
+)

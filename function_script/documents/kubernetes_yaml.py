@@ -29,6 +29,7 @@ _MAX_EXPANDED = 16 << 20
 # Of one document: to find the position of a key takes as long as its map is.
 _MAX_WARNINGS = 10
 _TAG = "tag:yaml.org,2002:"
+LAST_COUNTS = "the last one counts"
 _MERGE_FIRST = "write << before the other keys"
 
 # A plain word stands for one of these values, as a key, too: `on: 1` has the key "true".
@@ -213,7 +214,7 @@ class _DocumentParser:
                 continue
             if key in keys:
                 places = start_of(keys[key]), start_of(event)
-                self._warn(errors.DuplicateKeyError(key, *places), "the last one counts")
+                self._warn(errors.DuplicateKeyError(key, *places), LAST_COUNTS)
             else:
                 keys[key] = event
             result[key] = value_of(next_event(), depth)

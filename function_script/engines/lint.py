@@ -120,11 +120,12 @@ class FieldAccess(NamedTuple):
 class FieldComparison(NamedTuple):
     """A test of the field at ``path`` for equality with a constant.
 
-    ``is_default``: no test, but the constant true in place of a value that is empty.
+    ``is_default``: no test, but what takes the place of a value that is absent; None is any value,
+    and true also takes the place of false.
     """
 
     path: Path
-    value: str | float
+    value: str | float | None
     source: Source
     span: Span
     is_default: bool = False
@@ -161,8 +162,26 @@ def unchanged(uses: Iterable[_Use], changed: Iterable[Path]) -> list[_Use]:
     return [
         use
         for use in dict.fromkeys(uses)
-        if not any(use.path[: len(prefix)] == prefix for prefix in prefixes)
+        if not any(_is_below(use.path, prefix) for prefix in prefixes)
     ]
+
+
+def without_defaults(comparisons: Iterable[FieldComparison]) -> Iterator[FieldComparison]:
+    """Yield the tests whose value is that of the field, and the defaults that are true."""
+    uses = [*comparisons]
+    defaults = {(each.path, each.value) for each in uses if each.is_default}
+    unknown = [path for path, value in defaults if value is None]
+    for each in uses:
+        is_own = any(_is_below(each.path, path) for path in unknown)
+        is_own = is_own or (each.path, each.value) in defaults
+        if each.value is True if each.is_default else not is_own:
+            yield each
+
+
+def _is_below(path: Path, prefix: Path) -> bool:
+    """Report whether a path may be below another one, or the same."""
+    pairs = zip(path, prefix, strict=False)
+    return len(path) >= len(prefix) and all(ANY in pair or pair[0] == pair[1] for pair in pairs)
 
 
 def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[FieldAccess]:

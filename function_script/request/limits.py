@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
-from function_script.texts.errors import LimitError, LimitName
+from function_script.texts.errors import FatalError, LimitName
 
 MIB = 1 << 20
 
@@ -113,7 +113,7 @@ class EffectiveLimits:
         self.in_force = narrowed
         self._on_limits(narrowed)
 
-    def attribute(self, error: LimitError) -> LimitError:
+    def attribute(self, error: FatalError) -> FatalError:
         """Return the error with a hint that says who set its limit, if anybody can set it."""
         if error.limit is None:
             return error

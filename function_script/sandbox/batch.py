@@ -177,14 +177,13 @@ class Batch:
         self.runs = [self.runs[index]]
         return taken_back
 
-    def begun(self, index: int | None = None) -> Begun | None:
-        """Return what the worker has published about the run at ``index``, or the only one left.
+    def begun(self) -> Begun | None:
+        """Return what the worker has published about the only run that is left.
 
         None when it has not begun with that one, or has begun with another one since.
         """
-        expected = self.first_index if index is None else index
         begun = self.worker.begun()
-        return begun if begun is not None and begun.position == expected else None
+        return begun if begun is not None and begun.position == self.first_index else None
 
     def observe(self, now: float) -> tuple[float, float]:
         """Read the CPU clock; return the CPU time and the time on the clock since the last poll."""

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
-from function_script.sandbox.execution import Result, WorkerLost
+from function_script.sandbox.execution import Loss, Result
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pool import Pool
 from function_script.sandbox.spawn_errors import cannot_start
@@ -152,7 +152,7 @@ class Dispatcher:
                 self._finish(batch, self._executor.finish(batch, frame))
 
     def _finish(self, batch: Batch, result: Result) -> None:
-        if isinstance(result, WorkerLost):
+        if isinstance(result, Loss):
             explain = partial(self._executor.explain, batch, result)
             if self._scheduler.is_slow(batch):
                 # There are many slow slots, and exiting processes must not pile up.

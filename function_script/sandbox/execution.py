@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.request.limits import MIB, EffectiveLimits, Limits
@@ -35,20 +36,14 @@ _UNEXPLAINED = frozenset({outcome.Cause.CRASH, outcome.Cause.FORBIDDEN})
 _MAX_REDACTED_BYTES = 1 * MIB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerLost:
-    """A result: the worker of a run has exited, or is to be killed because the run ``is_late``.
+class Loss(Enum):
+    """A result: the worker of the only run has exited, or is to be killed because that is late."""
 
-    The run has taken ``seconds`` on the clock and ``used_seconds`` of CPU time.
-    """
-
-    seconds: float
-    used_seconds: float
-    is_late: bool = False
-    is_at_deadline: bool = False
+    EXITED = "exited"
+    LATE = "late"
 
 
-Result: TypeAlias = "Sequence[outcome.Reply | None] | WorkerLost"
+Result: TypeAlias = "Sequence[outcome.Reply | None] | Loss"
 """The replies to the runs of a batch, None for each that must begin again; or how it was lost."""
 
 
@@ -107,9 +102,8 @@ class Executor:
             # are no batches until some hundred runs have ended well.
             self._runtimes.reset()
         elif batch.begun() is not None:
-            seconds = time.monotonic() - batch.started_at
             batch.observe(time.monotonic())
-            return WorkerLost(seconds=seconds, used_seconds=batch.used_seconds)
+            return Loss.EXITED
         # Of a batch that was split it is not certain that this run was to begin.
         elif batch.size == 1:
             batch.run.attempts += 1
@@ -124,17 +118,11 @@ class Executor:
             # Its worker runs another one of the batch, which was taken back.
             self._workers.replace_in_background(batch.worker)
             return [None]
-        now = time.monotonic()
         self._costs.raise_to(batch.run.identity, batch.used_seconds)
-        return WorkerLost(
-            seconds=now - batch.started_at,
-            used_seconds=batch.used_seconds,
-            is_late=True,
-            is_at_deadline=now >= batch.run.deadline,
-        )
+        return Loss.LATE
 
     def explain(
-        self, batch: Batch, loss: WorkerLost, on_exit: Callable[[], object] | None = None
+        self, batch: Batch, loss: Loss, on_exit: Callable[[], object] | None = None
     ) -> outcome.Failed:
         """Kill the lost worker and return the failure; blocks unless the run is late.
 
@@ -146,20 +134,22 @@ class Executor:
         log = outcome.sanitize_stderr(worker.read_stderr())
         # The cause is certain without the exit status, for which a large process keeps its caller
         # waiting.
-        if loss.used_seconds >= timeout_seconds:
+        if batch.used_seconds >= timeout_seconds:
             workers.replace_in_background(worker, on_exit)
-            return self._time_out(batch, limits, log, loss.used_seconds)
-        if loss.is_late:
+            return self._time_out(batch, limits, log, batch.used_seconds)
+        if loss is Loss.LATE:
             # Others had the CPU: the program is not to blame.
             workers.replace_in_background(worker, on_exit)
             return outcome.Failed(
                 error=outcome.starved_error(
-                    loss.used_seconds, loss.seconds, is_at_deadline=loss.is_at_deadline
+                    batch.used_seconds,
+                    batch.polled_at - batch.started_at,
+                    is_at_deadline=batch.polled_at >= batch.run.deadline,
                 ),
                 cause=outcome.Cause.STARVED,
                 log=log,
                 waited_seconds=batch.run.waited_seconds,
-                cpu_seconds=loss.used_seconds,
+                cpu_seconds=batch.used_seconds,
             )
         # Only the status tells a limit of the kernel from a crash and from a kill from outside.
         exit_status = workers.replace(worker)
@@ -176,12 +166,12 @@ class Executor:
             detail += _describe_stderr(log, batch.run.data)
         return self._fail(batch, cause, limits=limits, log=log, detail=detail)
 
-    def _effective_limits(self, batch: Batch, index: int | None = None) -> EffectiveLimits:
-        """Return the limits as the input of a run narrowed them; a worker cannot widen them.
+    def _effective_limits(self, batch: Batch) -> EffectiveLimits:
+        """Return the limits as the input of the only run narrowed them.
 
-        ``index`` None: the only run that is left.
+        A worker cannot widen them.
         """
-        limits, begun = EffectiveLimits(self._limits), batch.begun(index)
+        limits, begun = EffectiveLimits(self._limits), batch.begun()
         if begun is not None and 0 < begun.timeout_seconds < self._limits.timeout_seconds:
             limits.narrow(replace(limits.in_force, timeout_seconds=begun.timeout_seconds))
         if begun is not None and 0 < begun.memory_bytes < self._limits.memory_bytes:
@@ -234,39 +224,19 @@ class Executor:
             # A worker measures each of its runs, and may claim no more than the kernel has counted.
             used_seconds = min(used_seconds, header.cpu_microseconds * 1e-6)
         response, text = batch.worker.read_payload(header, index)
-        worker_report = report.from_json(text)
+        reply = report.from_json(text, response, run.waited_seconds, used_seconds)
         # The reply has overwritten the request in the same memory, so the larger one counts.
         batch.worker.trim(max(len(run.data), header.payload_length + header.report_length))
         # Without heavy programs no identity is read, which takes 2 % of a small request.
         if self._costs or used_seconds > HEAVY_SECONDS:
             self._costs.observe(run.identity, used_seconds)
-        if worker_report.cause is not None:
-            self._penalties.add(run.identity.key)
-            limits = self._effective_limits(batch, index)
-            return outcome.Failed(
-                error=outcome.explain(worker_report.cause, limits, worker_report.detail),
-                cause=worker_report.cause,
-                log=worker_report.log,
-                detail=worker_report.trace,
-                waited_seconds=run.waited_seconds,
-                cpu_seconds=used_seconds,
-            )
-        if not worker_report.diagnostics:
+        if not reply.diagnostics:
             if self._penalties:
                 self._penalties.clear(run.identity.key)
             self._runtimes.observe(used_seconds)
-        elif self._is_expensive(used_seconds):
+        elif isinstance(reply, outcome.Failed) or self._is_expensive(used_seconds):
             self._penalties.add(run.identity.key)
-        return outcome.Answered(
-            response=response,
-            diagnostics=worker_report.diagnostics,
-            blocked=worker_report.blocked,
-            missing=worker_report.missing,
-            info=worker_report.info,
-            log=worker_report.log,
-            waited_seconds=run.waited_seconds,
-            cpu_seconds=used_seconds,
-        )
+        return reply
 
     def _time_out(
         self, batch: Batch, limits: EffectiveLimits, log: str, used_seconds: float

@@ -185,11 +185,11 @@ class _Averages:
         self._max_keys = max_keys
         # The average with its expiry time.
         self._entries: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self._last_expiry = 0.0
 
     def __bool__(self) -> bool:
-        """Report whether an entry may be in force: the last one that was set expires last."""
-        last = next(reversed(self._entries.values()), None)
-        return last is not None and last[1] >= time.monotonic()
+        """Report whether an entry may be in force. Needs no lock."""
+        return bool(self._entries) and self._last_expiry >= time.monotonic()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._entries
@@ -212,7 +212,8 @@ class _Averages:
         return average
 
     def set(self, key: Hashable, seconds: float) -> None:
-        self._entries[key] = (seconds, time.monotonic() + _EXPIRY_SECONDS)
+        self._last_expiry = time.monotonic() + _EXPIRY_SECONDS
+        self._entries[key] = (seconds, self._last_expiry)
         self._entries.move_to_end(key)
         if len(self._entries) > self._max_keys:
             self._entries.popitem(last=False)

@@ -4,14 +4,12 @@ import os
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from function_script.inputs import MissingContent
 from function_script.request.limits import MIB, EffectiveLimits
-from function_script.request.program import Blocked
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import Answered
 from function_script.texts.diagnostics import CONTROL, Code, Diagnostic, cut
 from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError
 
@@ -46,24 +44,6 @@ RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used.
-
-    The first fields are those of a HandlerResult, which is compiled and so no base class.
-    ``blocked`` is empty when the report has no room for it.
-    """
-
-    response: bytes
-    diagnostics: tuple[Diagnostic, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
-    missing: tuple[MissingContent, ...] = ()
-    info: RequestInfo = field(default_factory=RequestInfo)
-    log: str = ""
-    waited_seconds: float = 0.0
-    cpu_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
     """A request without a response: ``error`` is for the user, ``detail`` for the operator."""
 
@@ -73,6 +53,11 @@ class Failed:
     detail: str = ""
     waited_seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The problems of the error."""
+        return self.error.diagnostics
 
 
 Reply: TypeAlias = Answered | Failed
@@ -228,6 +213,12 @@ def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
     """Build the failure of a request of a tool that is too large; a server's port refuses it."""
     text = f"the request has {_size(request_bytes)}, more than the limit of {_size(max_bytes)}"
     return Failed(error=_limit(text), cause=Cause.MEMORY)
+
+
+def response_too_large_error(response_bytes: int, max_bytes: int) -> Failed:
+    """Build the failure of a response that the memory of a worker and its pool cannot hold."""
+    text = f"the response has {_size(response_bytes)}, and a worker can send {_size(max_bytes)}"
+    return Failed(error=_limit(text, limit="output"), cause=Cause.OUTPUT)
 
 
 def _limit(text: str, hint: str | None = None, limit: LimitName | None = None) -> LimitError:

@@ -18,7 +18,7 @@ from function_script.sandbox.ipc import READY
 from function_script.sandbox.shared_memory import SharedMemoryChannel
 from function_script.sandbox.worker import Handle, Worker, run_until_exit
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
-from function_script.step.telemetry import HandlerResult
+from function_script.step.telemetry import Answered
 
 _STATM = Path("/proc/self/statm")
 # The unit of getrusage(2): bytes on macOS, KiB on Linux and BSD.
@@ -88,7 +88,7 @@ class PeakMemory:
 
         def guarded(
             data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
-        ) -> HandlerResult:
+        ) -> Answered:
             before = self.grown_bytes()
             result = handle(data, limits, on_limits, seed)
             # Otherwise an earlier run reached that peak, under another limit.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
 from function_script.sandbox.batch import Batch, RequestIdentity, Run
-from function_script.sandbox.execution import Executor, Result, WorkerLost
+from function_script.sandbox.execution import Executor, Loss, Result
 from function_script.sandbox.history import History
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
@@ -178,13 +178,13 @@ class Pool(AbstractContextManager["Pool"]):
                 return _CANCELLED
             batch.start(self.workers.acquire())
             result = self._wait(batch)
-            if not isinstance(result, WorkerLost) and result[0] is None:
+            if not isinstance(result, Loss) and result[0] is None:
                 unfinished = [batch.run]
         except SandboxError as error:
             return Failed(error=error, cause=Cause.KILLED)
         finally:
             self.scheduler.release(batch, unfinished)
-        if isinstance(result, WorkerLost):
+        if isinstance(result, Loss):
             # Without the slot, which the next run may use: a large process takes long to exit.
             return self.executor.explain(batch, result)
         return result[0]

@@ -4,7 +4,7 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 """
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Final, TypeVar, get_args
 
 import orjson
@@ -15,15 +15,20 @@ from function_script.request.remote import parsing
 from function_script.request.remote.reference import RemoteReference, Transport
 from function_script.request.values import Object, Value
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
-from function_script.sandbox.outcome import Cause
-from function_script.step.telemetry import COUNTS, RequestInfo
+from function_script.sandbox.outcome import Cause, Failed, Reply
+from function_script.step.telemetry import COUNTS, Answered, RequestInfo
 from function_script.texts.diagnostics import Code, CodeName, Diagnostic, Kind, Note, cut
+from function_script.texts.errors import LimitError, LimitName, SandboxError
 from function_script.texts.source import Excerpt, Span
 
 T = TypeVar("T")
-_PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_PARSE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _KINDS: Final[dict[str, Kind]] = {kind: kind for kind in get_args(Kind)}
 _CODES: Final[dict[str, CodeName]] = {name: name for name in get_args(CodeName)}
+_LIMITS: Final[dict[str | None, LimitName | None]] = {
+    None: None,
+    **{name: name for name in get_args(LimitName)},
+}
 # Bounds of a report that is too long; JSON may need six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
@@ -34,33 +39,18 @@ _MAX_NUMBER = 10**12
 _NUMBERS: Final = tuple(map(RequestInfo._fields.index, (*COUNTS, "program_microseconds")))
 _TEXTS: Final = tuple(set(range(len(RequestInfo._fields))) - {*_NUMBERS})
 # The members of a report that are as in JSON, and left out if they are empty.
-_MEMBERS: Final = ("diagnostics", "blocked", "missing", "log", "detail", "trace")
+_MEMBERS: Final = ("diagnostics", "blocked", "missing", "log", "detail")
 _BUG: Final = RequestInfo._fields.index("bug")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerReport:
-    """The facts about a run that its response does not show.
-
-    ``cause`` is set when there is no response; ``detail`` is then shown to the user. ``trace``
-    locates a bug in our own code, for the operator's log only.
-    """
-
-    diagnostics: tuple[Diagnostic, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
-    missing: tuple[MissingContent, ...] = ()
-    info: RequestInfo = field(default_factory=RequestInfo)
-    log: str = ""
-    cause: Cause | None = None
-    detail: str = ""
-    trace: str = ""
-
-
-def to_bounded_json(report: WorkerReport) -> bytes:
-    """Return the report as JSON, shortened to the length that a pool accepts."""
-    text = to_json(report)
+def to_bounded_json(reply: Reply) -> bytes:
+    """Return the report of a reply, shortened to the length that a pool accepts."""
+    text = to_json(reply)
     if len(text) <= MAX_REPORT_BYTES:
         return text
+    log = cut(reply.log, _MAX_LOG_BYTES)
+    if isinstance(reply, Failed):
+        return to_json(replace(reply, log=log, detail=cut(reply.detail, _MAX_LOG_BYTES)))
     # Without their source, which may be one line of any length.
     problems = tuple(
         replace(
@@ -72,29 +62,22 @@ def to_bounded_json(report: WorkerReport) -> bytes:
             field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
             code=None,
         )
-        for problem in report.diagnostics[:_MAX_PROBLEMS]
+        for problem in reply.diagnostics[:_MAX_PROBLEMS]
     )
-    members = [cut(item) if isinstance(item, str) else item for item in report.info]
-    return to_json(
-        WorkerReport(
-            diagnostics=problems,
-            info=RequestInfo._make(members),
-            log=cut(report.log, _MAX_LOG_BYTES),
-            cause=report.cause,
-            detail=cut(report.detail),
-            trace=cut(report.trace, _MAX_LOG_BYTES),
-        )
-    )
+    info = RequestInfo._make(cut(item) if isinstance(item, str) else item for item in reply.info)
+    return to_json(Answered(response=b"", diagnostics=problems, info=info, log=log))
 
 
-def to_json(report: WorkerReport) -> bytes:
-    """Return the report as JSON without empty members; lone surrogates are replaced."""
-    document: dict[str, object] = {"info": list(report.info)}
+def to_json(reply: Reply) -> bytes:
+    """Return the report of a reply without empty members; lone surrogates are replaced."""
+    document: dict[str, object]
+    if isinstance(reply, Answered):
+        document = {"info": list(reply.info)}
+    else:
+        document = {"cause": reply.cause.value, "limit": reply.error.limit}
     for name in _MEMBERS:
-        if value := getattr(report, name):
+        if value := getattr(reply, name, None):
             document[name] = value
-    if report.cause is not None:
-        document["cause"] = report.cause.value
     try:
         # Named tuples come to `default`.
         return orjson.dumps(document, default=list)
@@ -104,27 +87,36 @@ def to_json(report: WorkerReport) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def from_json(data: bytes) -> WorkerReport:
-    """Parse a report; raise ValueError."""
+def from_json(
+    data: bytes, response: bytes = b"", waited_seconds: float = 0.0, cpu_seconds: float = 0.0
+) -> Reply:
+    """Return the reply of a report, with its response and the times of the run.
+
+    Raise ValueError.
+    """
     try:
         document = orjson.loads(data)
-        info = _parse_info(document["info"])
-        # The report of nearly every run, which had no problems.
-        if len(document) == 1:
-            return WorkerReport(info=info)
-        diagnostics = _check(document.get("diagnostics", []), list)
-        blocked = _check(document.get("blocked", []), list)
-        missing = _check(document.get("missing", []), list)
-        cause = document.get("cause")
-        return WorkerReport(
-            diagnostics=tuple(_parse_diagnostic(_check(item, dict)) for item in diagnostics),
-            blocked=tuple(_parse_blocked(item) for item in blocked),
-            missing=tuple(_parse_missing(item) for item in missing),
-            info=info,
-            log=_check(document.get("log", ""), str),
-            cause=None if cause is None else Cause(cause),
-            detail=_check(document.get("detail", ""), str),
-            trace=_check(document.get("trace", ""), str),
+        problems = [_parse_diagnostic(item) for item in _read_list(document, "diagnostics")]
+        log = _check(document.get("log", ""), str)
+        if "cause" in document:
+            kind = LimitError if problems[0].kind == "limit" else SandboxError
+            return Failed(
+                error=kind(*problems, limit=_LIMITS[document["limit"]]),
+                cause=Cause(document["cause"]),
+                log=log,
+                detail=_check(document.get("detail", ""), str),
+                waited_seconds=waited_seconds,
+                cpu_seconds=cpu_seconds,
+            )
+        return Answered(
+            response=response,
+            diagnostics=tuple(problems),
+            info=_parse_info(document["info"]),
+            blocked=tuple(_parse_blocked(item) for item in _read_list(document, "blocked")),
+            missing=tuple(_parse_missing(item) for item in _read_list(document, "missing")),
+            log=log,
+            waited_seconds=waited_seconds,
+            cpu_seconds=cpu_seconds,
         )
     except _PARSE_ERRORS as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
@@ -149,7 +141,12 @@ def _parse_info(value: Value) -> RequestInfo:
     return RequestInfo._make(items)
 
 
-def _parse_diagnostic(document: Object) -> Diagnostic:
+def _read_list(document: Object, name: str) -> list[Value]:
+    return _check(document.get(name, []), list)
+
+
+def _parse_diagnostic(value: Value) -> Diagnostic:
+    document = _check(value, dict)
     span, excerpt = document["span"], document["excerpt"]
     hint = document["hint"]
     return Diagnostic(

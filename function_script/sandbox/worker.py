@@ -12,15 +12,15 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from function_script.request.limits import MIB, Limits
-from function_script.sandbox import report
+from function_script.request.limits import MIB, EffectiveLimits, Limits
+from function_script.sandbox import outcome, report
 from function_script.sandbox.ipc import ReplyHeader, RequestHeader
-from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, panic_cause, sanitize_stderr
-from function_script.sandbox.report import WorkerReport
+from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, Failed, Reply
 from function_script.sandbox.shared_memory import REGION_BYTES, SharedMemoryChannel
-from function_script.step.telemetry import HandlerResult
+from function_script.step.telemetry import Answered
 from function_script.texts import redaction
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _MAX_GROWTH_BYTES = 64 * MIB
 _STDERR = 2
 
 
-Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None], bytes], HandlerResult]
+Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None], bytes], Answered]
 
 
 class Worker:
@@ -97,57 +97,45 @@ class Worker:
         The watchdog's clock shows ``start``: reading it is a system call.
         """
         self._watchdog.set(self._limits.timeout_seconds, start)
-        response, worker_report = self._evaluate(request, index, start)
-        text = report.to_bounded_json(worker_report)
+        reply = self._evaluate(request, index, start)
+        response = reply.response if isinstance(reply, Answered) else b""
+        text = report.to_bounded_json(reply)
         if len(response) + len(text) > capacity_bytes:
             if capacity_bytes < self._channel.capacity_bytes:
                 # It has room alone.
                 return ReplyHeader(is_last=False, payload_length=0, report_length=0)
-            worker_report = WorkerReport(cause=Cause.OUTPUT)
-            response, text = b"", report.to_json(worker_report)
-        # What a failed run leaves behind is unknown, so this process does not get another request.
-        has_failed = worker_report.cause is not None
+            reply = outcome.response_too_large_error(len(response), capacity_bytes)
+            response, text = b"", report.to_json(reply)
         self._channel.write(response, text, index=index)
+        # What a failed run leaves behind is unknown, so this process does not get another request.
         return ReplyHeader(
-            is_last=has_failed, payload_length=len(response), report_length=len(text)
+            is_last=isinstance(reply, Failed),
+            payload_length=len(response),
+            report_length=len(text),
         )
 
-    def _evaluate(
-        self, request: RequestHeader, index: int, start: float
-    ) -> tuple[bytes, WorkerReport]:
+    def _evaluate(self, request: RequestHeader, index: int, start: float) -> Reply:
         data = self._channel.read(request.length, index=index)
+        limits = EffectiveLimits(self._limits, partial(self._apply_limits, index, start))
         try:
-            on_limits = self._limit_setter(index, start)
-            result = self._handle(data, self._limits, on_limits, request.seed)
+            reply = self._handle(data, self._limits, limits.narrow, request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
             # To report the failure takes memory that the input may have denied itself.
             self._memory.limit(self._limits.memory_bytes)
-            failure = _classify_failure(error, data)
-            return b"", replace(failure, log=_take_stderr())
+            return _explain_failure(error, limits, data)
         self._memory.limit(self._limits.memory_bytes)
         log = _take_stderr()
-        return result.response, WorkerReport(
-            diagnostics=result.diagnostics,
-            info=result.info,
-            blocked=result.blocked,
-            missing=result.missing,
-            log=log,
-        )
+        return replace(reply, log=log) if log else reply
 
-    def _limit_setter(self, index: int, start: float) -> Callable[[Limits], None]:
-        """Return the function by which the handler applies the limits of its input."""
-        limits = self._limits
-
-        def apply_limits(narrowed: Limits) -> None:
-            is_shorter = narrowed.timeout_seconds < limits.timeout_seconds
-            if is_shorter or narrowed.memory_bytes < limits.memory_bytes:
-                self._channel.narrow(index, narrowed.timeout_seconds, narrowed.memory_bytes)
-            self._memory.limit(narrowed.memory_bytes)
-            if is_shorter:
-                now = self._watchdog.now()
-                self._watchdog.set(start + narrowed.timeout_seconds - now, now)
-
-        return apply_limits
+    def _apply_limits(self, index: int, start: float, narrowed: Limits) -> None:
+        """Apply the limits of the input of the request at ``index``, which began at ``start``."""
+        is_shorter = narrowed.timeout_seconds < self._limits.timeout_seconds
+        if is_shorter or narrowed.memory_bytes < self._limits.memory_bytes:
+            self._channel.narrow(index, narrowed.timeout_seconds, narrowed.memory_bytes)
+        self._memory.limit(narrowed.memory_bytes)
+        if is_shorter:
+            now = self._watchdog.now()
+            self._watchdog.set(start + narrowed.timeout_seconds - now, now)
 
 
 def run_until_exit(serve: Callable[[], None]) -> NoReturn:
@@ -185,23 +173,26 @@ def _take_stderr() -> str:
     printed = os.pread(_STDERR, MAX_LOG_BYTES, 0)
     os.ftruncate(_STDERR, 0)
     os.lseek(_STDERR, 0, os.SEEK_SET)
-    return sanitize_stderr(printed)
+    return outcome.sanitize_stderr(printed)
 
 
-def _classify_failure(error: BaseException, data: bytes) -> WorkerReport:
+def _explain_failure(error: BaseException, limits: EffectiveLimits, data: bytes) -> Failed:
     """Distinguish memory, output and nesting limits, native panics and our own bugs."""
+    detail = trace = ""
     if isinstance(error, MemoryError):
-        return WorkerReport(cause=Cause.MEMORY)
-    if isinstance(error, RecursionError):
-        return WorkerReport(cause=Cause.CRASH, detail="too many nested calls")
+        cause = Cause.MEMORY
+    elif isinstance(error, RecursionError):
+        cause, detail = Cause.CRASH, "too many nested calls"
     # The limit of file sizes is that of the log; Python ignores its signal, so the write fails.
-    if isinstance(error, OSError) and error.errno == errno.EFBIG:
-        return WorkerReport(cause=Cause.OUTPUT)
+    elif isinstance(error, OSError) and error.errno == errno.EFBIG:
+        cause = Cause.OUTPUT
     # By its name: PyO3 makes a class of its own for each binding, and no module exports it.
-    if type(error).__name__ == "PanicException":
-        text = str(error)
-        if cause := panic_cause(text):
-            return WorkerReport(cause=cause)
-        # It may quote the request.
-        return WorkerReport(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
-    return WorkerReport(cause=Cause.BUG, trace=_exception_site(error))
+    elif type(error).__name__ == "PanicException":
+        cause = outcome.panic_cause(str(error)) or Cause.CRASH
+        if cause is Cause.CRASH:
+            # It may quote the request.
+            detail = redaction.redact_text(str(error), data)
+    else:
+        cause, trace = Cause.BUG, _exception_site(error)
+    fatal = outcome.explain(cause, limits, detail)
+    return Failed(error=fatal, cause=cause, log=_take_stderr(), detail=trace)

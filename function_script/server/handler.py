@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 from function_script import wire
 from function_script.sandbox.batch import RequestIdentity
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.outcome import RETRIED, Answered, Reply
+from function_script.sandbox.outcome import RETRIED, Reply
 from function_script.server import log, request_record
 from function_script.server.rpc import RpcError, Status
 from function_script.step import function
+from function_script.step.telemetry import Answered
 
 if TYPE_CHECKING:
     from function_script.sandbox.batch import Run
@@ -107,7 +108,6 @@ class RequestHandler:
     def _finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
         """Build the outcome of a request that came at ``start_time`` (of perf_counter)."""
         data = request.data
-        problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
         if isinstance(reply, Answered):
             outcome: Outcome = reply.response
         elif reply.cause in RETRIED:
@@ -118,11 +118,11 @@ class RequestHandler:
         record = request_record.build_record(reply, data, size, time.perf_counter() - start_time)
         if request.traceparent:
             record = record._replace(parent=request.traceparent)
-        log.write(record, problems)
+        log.write(record, reply.diagnostics)
         for observe in self._observers:
             observe(record)
         if self._printed_text_logger is not None and reply.log:
             self._printed_text_logger.submit(reply.log, record.info.identity(), data)
         if self._capture_writer is not None and isinstance(outcome, bytes):
-            self._capture_writer.submit(data, outcome, problems)
+            self._capture_writer.submit(data, outcome, reply.diagnostics)
         return outcome

@@ -13,14 +13,16 @@ from function_script.request.cache import ByteLruCache
 from function_script.request.remote import content, login
 from function_script.request.remote.reference import Allowlist, RemoteReference
 from function_script.request.remote.store import ContentStore, FetchKey
-from function_script.sandbox.outcome import Answered
 from function_script.server.handler import identify
 from function_script.step import function
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 
 _Credentials: TypeAlias = Mapping[str, Mapping[str, bytes]]
 _MAX_STEPS: Final = 1_000
+# Of one XR kind and size of the input, former versions among them.
+_MAX_ALIKE: Final = 4
 _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES
 
 
@@ -34,15 +36,16 @@ class RemotePrograms:
         self._store = store
         self._allowlist = allowlist
         self._max_bytes = max_bytes
-        # Each counts as one byte.
-        self._references: ByteLruCache[Hashable, tuple[RemoteReference, ...]]
+        # The references of each of the steps that are alike. An entry counts as one byte.
+        self._references: ByteLruCache[Hashable, tuple[tuple[RemoteReference, ...], ...]]
         self._references = ByteLruCache(_MAX_STEPS)
 
     def attach(self, data: bytes) -> bytes:
         """Return a request with the content of the references that its input had before."""
         if not self._references:
             return data
-        references = self._references.get(identify(data).program) or ()
+        alike = self._references.get(identify(data).program) or ()
+        references = next((each for each in alike if _states(data, each)), ())
         try:
             credentials = _read_credentials(data, references)
         except wire.WireError:
@@ -57,7 +60,9 @@ class RemotePrograms:
         """
         references = tuple(reference for _, reference in reply.missing)
         identity = identify(data)
-        self._references.put(identity.program, references, 1)
+        others = self._references.get(identity.program) or ()
+        alike = (references, *(each for each in others if each != references))
+        self._references.put(identity.program, alike[:_MAX_ALIKE], 1)
         first_path, _ = reply.missing[0]
         credentials: _Credentials = {}
         try:
@@ -129,6 +134,11 @@ class RemotePrograms:
             return Problem(path, f"waiting for {reference}, which is being fetched")
         text, hint = f"cannot fetch {reference}: {failure.reason}", failure.hint
         return Problem(path, text, hint or "it is tried again")
+
+
+def _states(data: bytes, references: tuple[RemoteReference, ...]) -> bool:
+    """Report whether a request has the texts of all references: an input states them verbatim."""
+    return all(each.version.encode() in data and each.path.encode() in data for each in references)
 
 
 def _read_credentials(data: bytes, references: tuple[RemoteReference, ...]) -> _Credentials:

@@ -5,9 +5,10 @@ A record holds the identity of the XR, times and sizes, and never the contents o
 
 from typing import NamedTuple
 
-from function_script.sandbox.outcome import Answered, Cause, Reply
+from function_script.request.limits import PRINTED
+from function_script.sandbox.outcome import Cause, Reply
 from function_script.step import telemetry
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts import diagnostics
 
 OK = "ok"
@@ -16,8 +17,7 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 """All values of a record's ``outcome``."""
 
 # The causes that the operator must look into. The others are mistakes of programs.
-_ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
-_LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
+_ALARMING = {cause.value for cause in (Cause.BUG, Cause.FORBIDDEN, Cause.KILLED)}
 
 
 class RequestRecord(NamedTuple):
@@ -28,7 +28,6 @@ class RequestRecord(NamedTuple):
     """
 
     outcome: str
-    is_alarming: bool
     info: RequestInfo
     request_bytes: int
     response_bytes: int
@@ -42,7 +41,7 @@ class RequestRecord(NamedTuple):
     @property
     def level(self) -> str:
         """Return the level of the log's line: ``info`` for a request that succeeded."""
-        if self.is_alarming:
+        if self.info.bug or self.outcome in _ALARMING:
             return "error"
         return "info" if self.outcome == OK else "warning"
 
@@ -50,22 +49,20 @@ class RequestRecord(NamedTuple):
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""
     if isinstance(reply, Answered):
-        info, problems = reply.info, reply.diagnostics
-        outcome, is_alarming = FATAL if problems else OK, bool(info.bug)
-        error, detail = diagnostics.to_line(problems) if problems else "", info.bug
+        outcome = FATAL if reply.diagnostics else OK
+        info, detail = reply.info, reply.info.bug
     else:
-        info = telemetry.read(data)._replace(limit=_LIMITS.get(reply.cause, ""))
-        outcome, is_alarming = reply.cause.value, reply.cause in _ALARMING
-        error, detail = str(reply.error), reply.detail
+        limit = reply.error.limit or (PRINTED if reply.cause is Cause.OUTPUT else "")
+        outcome = reply.cause.value
+        info, detail = telemetry.read(data)._replace(limit=limit), reply.detail
     return RequestRecord(
         outcome,
-        is_alarming,
         info,
         len(data),
         response_bytes,
         seconds,
         reply.waited_seconds,
         reply.cpu_seconds,
-        error,
+        diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
         detail,
     )

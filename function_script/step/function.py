@@ -6,7 +6,6 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
@@ -25,7 +24,7 @@ from function_script.step import (
     warning_condition,
 )
 from function_script.step.sequencing import withholding
-from function_script.step.telemetry import HandlerResult, RequestInfo
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, LimitError, SandboxError
@@ -68,7 +67,7 @@ class MissingContentError(InputError):
 
 def handle(
     data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
-) -> HandlerResult:
+) -> Answered:
     """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
@@ -79,33 +78,35 @@ def handle(
     effective = EffectiveLimits(limits, on_limits)
     try:
         encoded = run(wire.index_request(data), limits, effective.narrow, record, seed)
-        return HandlerResult(response=encoded, info=record.info, blocked=record.blocked)
+        return Answered(response=encoded, info=record.info, blocked=record.blocked)
     except LimitError as error:
         record.limit(error.limit or BUILT_IN)
-        return _fatal(data, effective.attribute(error), record.info)
-    except MissingContentError as error:
-        return replace(_fatal(data, error, record.info), missing=error.missing)
+        problem = effective.attribute(error)
     except FatalError as error:
-        return _fatal(data, error, record.info)
+        problem = error
     except wire.WireError as error:
         # Parts decode lazily, so later parts of the state may be broken, too.
         unreadable = InputError.of(f"cannot read the request: {error}")
         encoded = response.fatal(wire.index_tag(data), unreadable)
-        return HandlerResult(response=encoded, diagnostics=unreadable.diagnostics, info=record.info)
+        return Answered(response=encoded, diagnostics=unreadable.diagnostics, info=record.info)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
     except RecursionError:
-        return _fatal(
-            data, InputError.of("cannot run: something is nested too deeply"), record.info
-        )
+        problem = InputError.of("cannot run: something is nested too deeply")
     except Exception as error:  # noqa: BLE001 - the caller must get an answer for any error
         record.bug(error)
         problem = SandboxError.of(
             f"cannot run: internal error ({type(error).__name__})",
             hint="this is a bug of function-script, please report it; its log has the details",
         )
-        return _fatal(data, problem, record.info)
+    problem = redaction.redact_error(problem, data)
+    return Answered(
+        response=pass_through(data, problem),
+        diagnostics=problem.diagnostics,
+        info=record.info,
+        missing=problem.missing if isinstance(problem, MissingContentError) else (),
+    )
 
 
 def run(
@@ -243,10 +244,3 @@ def pass_through_unread(data: bytes, error: FatalError) -> bytes:
     Decoding in the server would delay all its other calls.
     """
     return pass_through(data, error, wire.index_passed)
-
-
-def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
-    error = redaction.redact_error(error, data)
-    return HandlerResult(
-        response=pass_through(data, error), diagnostics=error.diagnostics, info=info
-    )

@@ -65,11 +65,13 @@ class RequestInfo(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerResult:
-    """A response's bytes, and what the log says of the request.
+class Answered:
+    """A request with a response, which may be FATAL.
 
-    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
-    ``missing`` the remote programs and modules of a step, if any is not in the request.
+    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait, unless the
+    report of a worker has no room for them. ``missing`` are the remote programs and modules of a
+    step, if any is not in the request. Worker and pool add the last fields: ``log`` is what the
+    program printed, and ``cpu_seconds`` the CPU time that it used.
     """
 
     response: bytes
@@ -77,6 +79,9 @@ class HandlerResult:
     info: RequestInfo = field(default_factory=RequestInfo)
     blocked: tuple[Blocked, ...] = ()
     missing: tuple[inputs.MissingContent, ...] = ()
+    log: str = ""
+    waited_seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 def read(data: bytes) -> RequestInfo:

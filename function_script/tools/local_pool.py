@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.engines.registry import LANGUAGES
-from function_script.sandbox.outcome import RETRIED, Answered, Failed, Reply
+from function_script.sandbox.outcome import RETRIED, Failed, Reply
 from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import worker_marks
 from function_script.tools.processes.options import PackageOptions

@@ -20,10 +20,10 @@ from function_script.sandbox import report
 from function_script.step import function, moves, requirements
 from function_script.step.function import MissingContentError
 from function_script.step.sequencing import withholding
-from function_script.step.telemetry import HandlerResult
+from function_script.step.telemetry import Answered
 from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError, InputError, LimitError
+from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
 from function_script.tools import worker_marks
 from function_script.wire import enums
@@ -40,7 +40,7 @@ _COMPOSITE: Final[Path] = ("desired", "composite", "resource")
 
 def handle(
     data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes = b""
-) -> HandlerResult:
+) -> Answered:
     """Answer a request; see `function.handle`.
 
     Positions are JSON: the name of each resource, null for the XR, with pairs of a path and a span,
@@ -56,14 +56,12 @@ def handle(
         for mark, answer in _ANSWERS.items():
             if data.endswith(mark):
                 request, step = _parse(data.removesuffix(mark), limits, effective)
-                return HandlerResult(response=answer(request, step, seed))
+                return Answered(response=answer(request, step, seed))
         return function.handle(data, limits, on_limits, seed)
     except MissingContentError as error:
-        return HandlerResult(response=b"", missing=error.missing)
-    except LimitError as error:
-        return HandlerResult(response=b"", diagnostics=effective.attribute(error).diagnostics)
+        return Answered(response=b"", missing=error.missing)
     except FatalError as error:
-        return HandlerResult(response=b"", diagnostics=error.diagnostics)
+        return Answered(response=b"", diagnostics=effective.attribute(error).diagnostics)
 
 
 def _parse(
@@ -102,7 +100,7 @@ def _find_warnings(request: wire.Request, step: inputs.Step, seed: bytes) -> byt
         for each in results
         if each.severity == enums.SEVERITY_WARNING and each.reason in lint.REASONS
     )
-    return report.to_bounded_json(report.WorkerReport(diagnostics=tuple(problems)))
+    return report.to_bounded_json(Answered(response=b"", diagnostics=tuple(problems)))
 
 
 def _find_in_documents(

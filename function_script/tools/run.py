@@ -14,9 +14,10 @@ from google.protobuf import json_format
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import capture, objects
 from function_script.request.values import Object
-from function_script.sandbox.outcome import RETRIED, Answered
+from function_script.sandbox.outcome import RETRIED
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import function
+from function_script.step.telemetry import Answered
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source

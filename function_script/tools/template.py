@@ -16,8 +16,8 @@ from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object, Value
-from function_script.sandbox.outcome import Answered
 from function_script.sandbox.pool import PoolOptions
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source

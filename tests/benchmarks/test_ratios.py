@@ -13,9 +13,9 @@ from support.paths import ROOT
 
 from function_script import wire
 from function_script.request.limits import Limits
-from function_script.sandbox.outcome import Answered
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import function
+from function_script.step.telemetry import Answered
 
 sys.path.append(str(ROOT / "benchmarks"))
 

@@ -157,6 +157,19 @@ STREAMS = [
     pytest.param(json_resource("a") + TWICE, ["duplicate key 'x'"], id="twice"),
     pytest.param(TWICE + json_resource("a"), ["duplicate key 'x'"], id="twice-first"),
     pytest.param(f"{json_resource('a')}\n---\n{TWICE}", ["duplicate key 'x'"], id="separated"),
+    # YAML has other rules for tabs and for characters beyond 16 bits.
+    pytest.param(
+        json_resource("a") + TWICE.replace(" ", "\n\t"), ["duplicate key"], id="twice-tabs"
+    ),
+    pytest.param(
+        json_resource("a") + TWICE[:-1] + ', "y": "\\ud83d\\ude00"}',
+        ["duplicate key in an object: the last one counts"],
+        id="twice-emoji",
+    ),
+    # No JSON, but a map of YAML.
+    pytest.param(
+        TWICE[:-1] + ",}\n---\n" + json_resource("a"), ["duplicate key 'x'"], id="twice-comma"
+    ),
     pytest.param(json_resource("a") + json_resource("b"), [], id="nothing"),
 ]
 

@@ -29,7 +29,6 @@ DASHBOARD = ROOT / "examples" / "install" / "grafana" / "dashboard.json"
 ALERTS = ROOT / "examples" / "install" / "monitoring" / "prometheusrule.yaml"
 FULL = request_record.RequestRecord(
     outcome="fatal",
-    is_alarming=False,
     info=telemetry.RequestInfo(
         **{key: key for key in telemetry.IDENTITY},  # type: ignore[arg-type] # texts
         **dict.fromkeys(telemetry.COUNTS, 1),  # type: ignore[arg-type] # numbers

@@ -29,8 +29,9 @@ from typing import NamedTuple
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
-from function_script.sandbox.outcome import RETRIED, Answered, Reply
+from function_script.sandbox.outcome import RETRIED, Reply
 from function_script.sandbox.pool import Pool
+from function_script.step.telemetry import Answered
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError

@@ -31,8 +31,11 @@ from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.remote import content
-from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.reference import Allowlist, RemoteReference
+from function_script.request.remote.store import ContentStore, FetchKey
 from function_script.server import rpc
+from function_script.server.remote_programs import RemotePrograms
+from function_script.step.telemetry import Answered
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
@@ -268,6 +271,25 @@ def test_new_digest_of_one_of_two_modules_is_used(remote: Served) -> None:
     for second, total in ((former, 3), (renewed, 4), (former, 3)):
         response = settle(channel, builders.starlark(script, modulesFrom=[first, second]))
         assert response.context["n"] == total
+
+
+def test_steps_of_one_identity_have_their_own_remote_programs() -> None:
+    """Each has its content in advance, whichever of them was called last, so it runs once."""
+    store = ContentStore(lambda *_: None)
+    remote_programs = RemotePrograms(store, Allowlist(["example.org"]), 1_000_000)
+    requests: list[bytes] = []
+    for digit in "abcdef":
+        version = f"sha256:{digit * 64}"
+        data = builders.request(oci(f"example.org/a@{version}")).SerializeToString()
+        reference = RemoteReference(transport="oci", location="example.org/a", version=version)
+        store.settle(FetchKey(reference, ""), digit.encode())
+        reply = Answered(response=b"", missing=(("input.remote", reference),))
+        whole = remote_programs.resolve(data, reply)
+        assert isinstance(whole, bytes)
+        assert remote_programs.attach(data) == whole != data
+        requests.append(data)
+    # The oldest are forgotten.
+    assert [remote_programs.attach(data) != data for data in requests] == [False] * 2 + [True] * 4
 
 
 def test_two_hundred_requests_at_once_are_one_fetch(remote: Served) -> None:

@@ -102,9 +102,9 @@ def _judge_in_a_worker(data: bytes) -> str:
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - as above
 
     from function_script.proto.v1 import run_function_pb2 as pb  # noqa: PLC0415 - as above
-    from function_script.sandbox.outcome import Answered  # noqa: PLC0415 - as above
     from function_script.sandbox.pool import Pool, PoolOptions  # noqa: PLC0415 - as above
     from function_script.step import function  # noqa: PLC0415 - as above
+    from function_script.step.telemetry import Answered  # noqa: PLC0415 - as above
 
     with Pool(PoolOptions(workers=1)) as pool:
         reply = pool.run(data, _INPUT_SECONDS)

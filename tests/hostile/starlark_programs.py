@@ -65,7 +65,7 @@ SIZE_ROWS = (
         "half-a-million-lines",
         "x = 1\n" * 500_000,
         LIMIT,
-        "bytes of source",
+        "a source of 3000000 bytes",
     ),
     Hostile(
         "number-marker-of-the-json-parser",

@@ -17,8 +17,9 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import fork_server
-from function_script.sandbox.outcome import Answered, Cause, Failed
+from function_script.sandbox.outcome import Cause, Failed
 from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import SandboxError
 
 LIMITS = Limits(timeout_seconds=1.0, memory_bytes=128 * MIB)

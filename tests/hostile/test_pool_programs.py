@@ -16,9 +16,10 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.lazy import Lazy
 from function_script.request.limits import MIB, Limits
 from function_script.request.program import Program, Scope
-from function_script.sandbox.outcome import Answered, Reply
+from function_script.sandbox.outcome import Reply
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import function
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.texts.source import Source
 

@@ -14,9 +14,10 @@ from support.timing import is_within, taking_less
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox.outcome import Answered, Reply
+from function_script.sandbox.outcome import Reply
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import function
+from function_script.step.telemetry import Answered
 from function_script.texts import redaction
 
 # CPU time; what the worst of them takes on a quiet machine is a tenth of it.

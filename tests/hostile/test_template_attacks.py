@@ -14,8 +14,8 @@ from function_script.engines.gotemplate.plain import render_text
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox.outcome import Answered
 from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.step.telemetry import Answered
 
 DEFAULTS = Limits()
 # The clock is out of reach: it must be another limit that stops a template. Of those that cost time

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from function_script.sandbox.outcome import Answered, Cause, Failed, Reply
+from function_script.sandbox.outcome import Cause, Failed, Reply
+from function_script.step.telemetry import Answered
 
 
 def parent_of(pid: int) -> int:

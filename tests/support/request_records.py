@@ -13,7 +13,6 @@ INFO = RequestInfo(
 )
 RECORD = RequestRecord(
     outcome="ok",
-    is_alarming=False,
     info=INFO,
     request_bytes=1_000,
     response_bytes=500,

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.request.limits import MIB
-from function_script.sandbox.report import WorkerReport, to_json
-from function_script.step.telemetry import HandlerResult, RequestInfo
+from function_script.sandbox.report import to_json
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Excerpt, Span
 
@@ -49,7 +49,7 @@ SEEN: list[str] = []
 
 def handle(
     data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
-) -> HandlerResult:
+) -> Answered:
     """Execute the command of the request."""
     command, _, argument = data.partition(b" ")
     if command == b"narrow":
@@ -57,7 +57,7 @@ def handle(
         narrowed = replace(limits, timeout_seconds=float(timeout), memory_bytes=int(memory) * MIB)
         on_limits(narrowed)
         return handle(rest, narrowed, on_limits, seed)
-    return HandlerResult(
+    return Answered(
         response=COMMANDS[command.decode()](argument),
         diagnostics={b"problem": (PROBLEM,), b"problems": PROBLEMS}.get(command, ()),
         info=RequestInfo(step=command.decode()),
@@ -221,7 +221,7 @@ def _begin_next(argument: bytes) -> bytes:
 def _forge_replies(argument: bytes) -> bytes:
     """Store and announce so many replies, each without a fault, as foreign code could."""
     memory = _shared_memory()
-    text, report = b"forged", to_json(WorkerReport())
+    text, report = b"forged", to_json(Answered(response=b""))
     for index in range(4):
         memory.write(text, report, index=index)
     header = b"\0" + struct.pack("<QQQ", len(text), len(report), 0)
@@ -235,7 +235,7 @@ def _repeat(argument: bytes) -> bytes:
     def reply_again() -> None:
         while Path(argument.decode()).exists():
             time.sleep(0.01)
-        report = to_json(WorkerReport())
+        report = to_json(Answered(response=b""))
         _shared_memory().write(argument, report)
         os.write(_connection(), b"\0" + struct.pack("<QQQ", len(argument), len(report), 0))
 

@@ -17,6 +17,7 @@ from function_script.engines.lint import (
     Mention,
     guarded,
     unchanged,
+    without_defaults,
 )
 from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
@@ -71,7 +72,8 @@ class GoTemplateLint(TemplateLint):
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
-        return request_reads.walk(program).comparisons
+        walker = request_reads.walk(program)
+        return without_defaults(unchanged(walker.comparisons, walker.changed_paths))
 
     def find_names(self, program: Program, kind: CallKind) -> Iterator[Mention]:
         """Find names; functions that read the clock where the input's options allow them."""

@@ -35,6 +35,8 @@ GETTERS: Final = {
 # Functions that take keys, and do without what these name.
 _ASKING: Final = frozenset({"dig", "hasKey"})
 _COMPARISONS: Final = frozenset({"eq", "ne"})
+# Defaults without a value of their own.
+_EMPTY: Final = frozenset({"dict", "(dict)", "list", "(list)", "nil"})
 
 
 class _Variable(NamedTuple):
@@ -152,9 +154,8 @@ class Walker:
             )
             command_path = self._walk_command(command, dot)
             is_default = stage > 0 and command.function == "default"
-            # Without an argument, it returns what comes through the pipe.
-            if is_default and command.words[1:]:
-                self._add_default(command.words[1], path)
+            if is_default:
+                self._add_comparisons(path, command.words[1:2], is_default=True)
             if stage > 0 and path is not None and command.function in _COMPARISONS:
                 # The value of the pipe is the last argument.
                 self._add_comparisons(path, command.words[1:2])
@@ -188,40 +189,26 @@ class Walker:
                 self._add_comparisons(path, command.words[1:2])
         match command.words[1:]:
             case [constant, _] if function == "default":
-                self._add_default(constant, paths[2])
+                self._add_comparisons(paths[2], [constant], is_default=True)
             case [_, constant] if function == "or":
-                self._add_default(constant, paths[1])
+                self._add_comparisons(paths[1], [constant], is_default=True)
             case _:
                 pass
         if function in registry.MUTATING:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
 
-    def _add_comparisons(self, path: Path | None, words: Sequence[nodes.Operand]) -> None:
-        """Add the comparisons of a field with constants."""
-        if path is None or path in self.changed_paths:
-            return
-        for word in words:
-            match word:
-                case nodes.String(value=value) | nodes.Bool(value=value):
-                    self._add_constant(path, value, word)
-                case nodes.Number(text=text, integer=integer) if text[0] != "'":
-                    self._add_constant(path, 0.0 if integer is None else integer, word)
-
-    def _add_default(self, word: nodes.Operand, path: Path | None) -> None:
-        """Add the constant true in place of a value that is empty."""
-        match word:
-            case nodes.Bool(value=True as value) if path is not None:
-                self._add_constant(path, value, word, is_default=True)
-            case _:
-                pass
-
-    def _add_constant(
-        self, path: Path, value: str | float, word: nodes.Operand, *, is_default: bool = False
+    def _add_comparisons(
+        self, path: Path | None, words: Sequence[nodes.Operand], *, is_default: bool = False
     ) -> None:
-        width = len(nodes.to_source(word))
-        place = find_span(self._source, word.position, width)
-        self.comparisons.append(FieldComparison(path, value, place.source, place.span, is_default))
+        """Add the comparisons of a field with constants, or what takes its place."""
+        for word in words:
+            value, text = _constant_of(word), nodes.to_source(word)
+            is_own = value is not None or (is_default and text not in _EMPTY)
+            if path is not None and is_own:
+                at = find_span(self._source, word.position, len(text))
+                comparison = FieldComparison(path, value, at.source, at.span, is_default)
+                self.comparisons.append(comparison)
 
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
@@ -248,7 +235,10 @@ class Walker:
             case [*keys, default, _] if command.function == "dig" and paths[-1] is not None:
                 path = self._look_up(paths[-1], keys, command.function)
                 # A text or a number in its place is none of the field's.
-                return None if isinstance(default, CONSTANTS) else path
+                if isinstance(default, CONSTANTS):
+                    return None
+                self._add_comparisons(path, [default], is_default=True)
+                return path
         return None
 
     def _look_up(self, path: Path, keys: Iterable[nodes.Operand], function: str) -> Path:
@@ -306,6 +296,17 @@ class Walker:
         self.reads += (
             FieldAccess(path, location.source, location.span, is_use=True) for path in paths if path
         )
+
+
+def _constant_of(word: nodes.Operand) -> str | float | None:
+    """Return the value of a constant; None for another operand."""
+    match word:
+        case nodes.String(value=value) | nodes.Bool(value=value):
+            return value
+        case nodes.Number(text=text, integer=integer) if text[0] != "'":
+            return 0.0 if integer is None else integer
+        case _:
+            return None
 
 
 def walk(program: Program) -> Walker:

@@ -21,6 +21,7 @@ from function_script.engines.lint import (
     FieldAccess,
     FieldComparison,
     guarded,
+    without_defaults,
 )
 from function_script.request import objects
 from function_script.request.program import Program
@@ -44,6 +45,8 @@ _ROOTS: Final[dict[str, objects.Path]] = {
 # An object has these as methods where it has no such field.
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
 _DEFAULTS: Final = frozenset({"default", "d"})
+# Defaults without a value of their own.
+_EMPTY: Final = (nodes.Const(None), nodes.Dict([]), nodes.List([]))
 # Filters whose result has the fields of their value.
 _CHOICES: Final = frozenset({"selectattr", "rejectattr"})
 _SAME_VALUE: Final = _DEFAULTS | _CHOICES | {"sort", "unique", "reverse", "list"}
@@ -84,7 +87,10 @@ def find(program: Program) -> list[FieldAccess]:
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Yield comparisons of fields with constants, and defaults, in all templates of a program."""
-    templates = parse_program(program)
+    return without_defaults(_find_comparisons(parse_program(program)))
+
+
+def _find_comparisons(templates: Sequence[Template]) -> Iterator[FieldComparison]:
     names = _Names(templates)
     for _, source, tree in templates:
         yield from _find_defaults(tree, names, source)
@@ -283,21 +289,30 @@ def _looked_up(node: nodes.Node, path: objects.Path | None) -> Iterator[objects.
 def _find_defaults(
     tree: nodes.Template, names: _Names, source: Source
 ) -> Iterator[FieldComparison]:
-    for node in tree.find_all((nodes.Filter, nodes.Or)):
+    """Yield the values in place of absent fields; of true, those in place of false, too."""
+    for node in tree.find_all((nodes.Filter, nodes.Call, nodes.Or)):
+        field: nodes.Expr = node
         match node:
-            case nodes.Or(left=field, right=nodes.Const(value=True) as constant):
-                pass
-            case nodes.Filter(
-                node=nodes.Expr() as field,
-                name=name,
-                args=[nodes.Const(value=True) as constant, nodes.Const(value=True)],
-            ) if name in _DEFAULTS:
+            case nodes.Or(left=field, right=nodes.Const(value=True) as right):
+                values = [right, right]
+            case (
+                nodes.Filter(name="default" | "d", args=values)
+                | nodes.Filter(name="get", args=[_, *values])
+                | nodes.Call(node=nodes.Getattr(attr="get"), args=[_, *values])
+                | nodes.Call(node=nodes.Name(name="get"), args=[_, _, *values])
+            ):
                 pass
             case _:
                 continue
-        if path := names.path(field):
-            span = span_at(source, constant.lineno)
-            yield FieldComparison(path, constant.value, source, span, is_default=True)
+        named = [] if isinstance(node, nodes.Or) else [each.value for each in node.kwargs]
+        path = names.path(field)
+        for value in (*values[:1], *named):
+            constant = value.value if isinstance(value, nodes.Const) else None
+            if constant is True and values[1:] != [value]:
+                constant = None
+            if path and value not in _EMPTY:
+                span = span_at(source, value.lineno)
+                yield FieldComparison(path, constant, source, span, is_default=True)
 
 
 def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path]:

@@ -18,7 +18,6 @@ from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldCompa
 from function_script.engines.secret_fields import RandomSecret
 from function_script.engines.tables import read_rows
 from function_script.request import objects
-from function_script.request.program import Program
 from function_script.request.values import with_article
 from function_script.step.readiness import checks
 from function_script.step.readiness.kinds import GENERIC, rule_of
@@ -39,8 +38,6 @@ _CONDITIONS: Final = ("Ready", "Synced")
 _OF_CONDITION: Final = re.compile(r"condition\s+\w")
 _NUMBERS: Final = frozenset({"integer", "number"})
 _NEVER: Final = "these are never equal: the schema"
-# As in `get("size", 3)`, `size or 3`, `default 3`, `{"size": 3}` and `dict "size" 3`.
-_BEFORE_DEFAULT: Final = r"(?:,\s*|\bor\s+|\bd(?:efault)?\W{{1,2}}|[\"'`]{}[\"'`][\s:]{{1,3}})"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
 _FOREIGN: Final = re.compile(r"[$/]")
@@ -385,12 +382,11 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
     """Find comparisons with constants that the schema of a field does not allow, and defaults."""
-    program = subject.step.program
-    for comparison in subject.step.language.lint.find_comparisons(program):
+    for comparison in subject.step.language.lint.find_comparisons(subject.step.program):
         path, value = comparison.path, comparison.value
         kind, type_ = subject.request.type_of(path), CONSTANT_TYPES[type(value)]
         words = subject.request.words_of(path)
-        near = spelling.nearest(str(value), words)
+        near = spelling.find_slip(str(value), words)
         # A composed resource may be of a later version of its kind, which has more words.
         is_other = words and isinstance(value, str) and path[:2] != ("observed", "resources")
         if comparison.is_default:
@@ -398,7 +394,7 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
                 message = "false becomes true here: a default also replaces false"
                 hint = "give the field its default in the XRD, or ask whether it exists"
                 yield _point_at(comparison, message, hint)
-        elif value == "" or value in words or _may_be_default(path, value, program):
+        elif value == "" or value in words:
             pass
         elif near is not None or is_other:
             message = f"{_NEVER} allows {', '.join(words)}"
@@ -407,16 +403,6 @@ def _never_equal(subject: CheckedStep) -> Iterator[Diagnostic]:
             message = f"{_NEVER}'s type is {kind}, and this is of type {type_}"
             is_plain = _PLAIN.fullmatch(f"{type_} {value}")
             yield _point_at(comparison, message, "leave the quotes out" if is_plain else None)
-
-
-def _may_be_default(path: objects.Path, value: str | float, program: Program) -> bool:
-    """Report whether a program writes a constant where one takes the place of an absent field."""
-    # No condition lacks a field, and other values have no types.
-    if path[:1] != ("observed",):
-        return False
-    text = rf"[\"'`]{re.escape(value)}[\"'`]" if isinstance(value, str) else str(value)
-    default = re.compile(_BEFORE_DEFAULT.format(re.escape(str(path[-1]))) + text, re.IGNORECASE)
-    return any(default.search(source.text) for source in program.sources())
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:

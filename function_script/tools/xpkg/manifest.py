@@ -176,7 +176,9 @@ def _documents(directory: Path, contents: Contents, project: Project) -> Iterato
     examples = None if contents.examples is None else contents.examples.resolve()
     for path in project.find_files(directory, SUFFIXES):
         below = path.relative_to(directory)
-        is_example = examples is not None and path.resolve().is_relative_to(examples)
+        # A file is where its directory is, also if it is a link to another one.
+        real = path.parent.resolve() / path.name
+        is_example = examples is not None and real.is_relative_to(examples)
         if not is_example and not _is_ignored(below, contents.ignore):
             yield from _read(path, project)
 

@@ -128,6 +128,7 @@ MISTAKES = [
     ("a: 1\nb: 2\na: 3", 3, "duplicate key 'a', first 2 lines above", "take one"),
     ("a: {b: 1, b: 2}", 1, "duplicate key 'b', first on the same line", "take one"),
     ('{"a": 1,\n "a": 2}', 2, "duplicate key 'a', first 1 line above", "take one"),
+    ('{"a": {"b": 1,\n "b": 2},}', 2, "duplicate key 'b', first 1 line above", "take one"),
     ("x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x", 4, "a second << in one map", "[*one, *other]"),
     ("a: .inf", 1, ".inf has no place in JSON", "quote it"),
     ("a: !!binary x", 1, "the tag !!binary is not supported", "leave it out"),

@@ -16,9 +16,10 @@ from support.timing import PATIENCE_SECONDS
 from function_script.request.limits import MIB
 from function_script.sandbox.batch import Batch, RequestIdentity, Run
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.outcome import Answered, Cause, Reply
+from function_script.sandbox.outcome import Cause, Reply
 from function_script.sandbox.pool import Pool
 from function_script.sandbox.scheduler import Lane
+from function_script.step.telemetry import Answered
 
 
 def identify(data: bytes) -> RequestIdentity:

@@ -15,9 +15,10 @@ from support.timing import wait_until
 
 from function_script.sandbox import confinement, seccomp, spawn_errors
 from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
-from function_script.sandbox.outcome import Answered, Cause, Failed
+from function_script.sandbox.outcome import Cause, Failed
 from function_script.sandbox.pool import Pool
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import SandboxError
 
 

@@ -1,16 +1,12 @@
 """The history of runs: the batch delay, the share of a CPU, costs and penalties."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from function_script.sandbox.batch import RequestIdentity
-from function_script.sandbox.history import (
-    CostEstimates,
-    CpuShare,
-    PenaltyBox,
-    RuntimeEstimate,
-)
+from function_script.sandbox.history import CostEstimates, CpuShare, PenaltyBox, RuntimeEstimate
 
 
 def test_batch_delay_is_for_short_programs() -> None:
@@ -154,3 +150,12 @@ def test_penalties_expire(clock: Clock) -> None:
     clock.now += 2
     assert not penalties
     assert not penalties.contains("key")
+
+
+def test_penalties_are_asked_for_while_another_thread_adds_some() -> None:
+    penalties = PenaltyBox()
+    penalties.add(0)
+    with ThreadPoolExecutor(1) as pool:
+        adding = pool.submit(lambda: [penalties.add(key % 50) for key in range(400_000)])
+        while not adding.done():
+            assert penalties

@@ -21,7 +21,8 @@ from function_script.request.limits import MIB
 from function_script.sandbox import plain
 from function_script.sandbox.outcome import Cause, Failed
 from function_script.sandbox.pool import Pool
-from function_script.sandbox.report import WorkerReport, to_json
+from function_script.sandbox.report import to_json
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import SandboxError
 
 # How getrusage(2) counts memory.
@@ -113,7 +114,7 @@ def test_run_between_two_polls_is_checked_afterwards() -> None:
 @pytest.mark.parametrize("command", [b"say ", b"print "], ids=str)
 def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> None:
     """A program cannot forge frames by printing them."""
-    report = to_json(WorkerReport())
+    report = to_json(Answered(response=b""))
     lengths = (4).to_bytes(8, "little") + len(report).to_bytes(8, "little")
     frame = b"\0" + lengths + b"evil" + report
     for _ in range(3):

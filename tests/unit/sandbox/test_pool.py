@@ -20,9 +20,9 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB
 from function_script.sandbox.batch import RequestIdentity
-from function_script.sandbox.outcome import RETRIED, Answered, Cause, Failed, Reply
+from function_script.sandbox.outcome import RETRIED, Cause, Failed, Reply
 from function_script.sandbox.pool import Pool, PoolOptions
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import Answered, RequestInfo
 from function_script.texts.errors import LimitError, SandboxError
 
 # The scheduler's policies on Linux, see sched(7).
@@ -309,7 +309,9 @@ def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
 
 
 def test_responses_that_do_not_fit_are_refused(any_pool: Pool) -> None:
-    assert failure(any_pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
+    failed = failure(any_pool.run(b"narrow 30 128 swell 21"))
+    assert (failed.cause, failed.error.limit) == (Cause.OUTPUT, "output")
+    assert str(failed.error).endswith("the response has 21 MiB, and a worker can send 20 MiB")
     assert answer(any_pool.run(b"echo next")) == "next"
 
 

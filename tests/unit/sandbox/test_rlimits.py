@@ -6,8 +6,8 @@ import mmap
 import pytest
 
 from function_script.request.limits import MIB
-from function_script.sandbox.outcome import Answered
 from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.step.telemetry import Answered
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not the GNU C library")

@@ -10,8 +10,9 @@ from support.pool_options import PATIENT as OPTIONS
 from support.replies import answer, parent_of
 from support.timing import wait_until
 
-from function_script.sandbox.outcome import Answered, Failed
+from function_script.sandbox.outcome import Failed
 from function_script.sandbox.pool import Pool
+from function_script.step.telemetry import Answered
 
 
 @pytest.mark.linux

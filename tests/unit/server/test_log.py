@@ -113,7 +113,6 @@ LINES = [
     pytest.param(
         RECORD._replace(
             outcome="bug",
-            is_alarming=True,
             info=RequestInfo(limit="steps"),
             error="cannot",
             detail='a"b',
@@ -194,7 +193,7 @@ AT_EXIT = """
 from function_script.server import log, request_record
 from function_script.step.telemetry import RequestInfo
 log.start(debug=False)
-record = request_record.RequestRecord("ok", False, RequestInfo(name="last"), 1, 1, 0.1, 0.1)
+record = request_record.RequestRecord("ok", RequestInfo(name="last"), 1, 1, 0.1, 0.1)
 log.write(record)
 """
 

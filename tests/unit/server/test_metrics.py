@@ -12,10 +12,10 @@ from support import request_records, server_logs
 from support.sandbox_handlers import PROBLEM
 from support.timing import stretched
 
-from function_script.sandbox.outcome import Answered, Cause, Failed
+from function_script.sandbox.outcome import Cause, Failed
 from function_script.server import log, metrics, request_record
-from function_script.step.telemetry import RequestInfo
-from function_script.texts.errors import InputError
+from function_script.step.telemetry import Answered, RequestInfo
+from function_script.texts.errors import LimitError
 
 INFO = request_records.INFO._replace(looked_up=4, remembered=1)
 RECORD = request_records.RECORD._replace(seconds=0.02, info=INFO)
@@ -149,10 +149,10 @@ def test_record_of_a_fatal_answer_says_why() -> None:
 
 def test_record_of_a_lost_worker_is_read_from_the_request() -> None:
     """The worker did not report the identity."""
-    error = InputError.of("cannot run")
+    error = LimitError.of("cannot run", limit="memory")
     reply = Failed(error=error, cause=Cause.MEMORY, detail="wait status 6", waited_seconds=0.2)
     record = request_record.build_record(reply, b"\xff", 3, 0.5)
-    assert (record.outcome, record.info.limit, record.is_alarming) == ("memory", "memory", False)
+    assert (record.outcome, record.info.limit) == ("memory", "memory")
     assert record.info.identity() == {"input": "unknown"}
     assert record.outcome in request_record.OUTCOMES
     assert record.detail == "wait status 6"

@@ -10,12 +10,12 @@ from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.step import function, telemetry
-from function_script.step.telemetry import HandlerResult
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import SandboxError
 from function_script.wire.fields import length_field
 
 
-def handle(data: bytes) -> tuple[HandlerResult, pb.RunFunctionResponse]:
+def handle(data: bytes) -> tuple[Answered, pb.RunFunctionResponse]:
     """The answer and its response."""
     answer = function.handle(data, Limits(), lambda _: None)
     return answer, pb.RunFunctionResponse.FromString(answer.response)

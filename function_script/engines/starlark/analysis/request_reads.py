@@ -18,6 +18,7 @@ from function_script.engines.lint import (
     FieldComparison,
     guarded,
     unchanged,
+    without_defaults,
 )
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import GETTERS, Bindings, Value, find_object
@@ -39,11 +40,12 @@ def find(program: Program) -> list[FieldAccess]:
     return guarded(unchanged(accesses, changed), tested)
 
 
-def find_comparisons(program: Program) -> list[FieldComparison]:
+def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Return the comparisons of fields with constants, without values that the script changes."""
     functions = [*_find_functions(program)]
     comparisons = (each for function in functions for each in function.comparisons())
-    return unchanged(comparisons, (path for each in functions for path in each.changed()))
+    changed = (path for each in functions for path in each.changed())
+    return without_defaults(unchanged(comparisons, changed))
 
 
 def _find_functions(program: Program) -> Iterator["_Function"]:
@@ -194,22 +196,30 @@ class _Function:
                     yield FieldAccess(path, self.source, span, is_use=True)
 
     def comparisons(self) -> Iterator[FieldComparison]:
-        """Yield the comparisons, also those of values that the script changes."""
+        """Yield the comparisons and defaults, also those of values that the script changes."""
         for node in ast.walk(self.function):
             match node:
-                case ast.BoolOp(op=ast.Or(), values=[left, ast.Constant(value=True) as right]):
-                    pairs: list[tuple[ast.expr, ast.expr]] = [(left, right)]
                 case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
                     pairs = [(left, right), (right, left)]
+                case ast.BoolOp(op=ast.Or(), values=[_, *values]):
+                    pairs = [(node, value) for value in values]
+                case ast.Call() if lookup := self.lookups.split(node):
+                    values = [*node.args, *(each.value for each in node.keywords)]
+                    # A default is behind the key.
+                    keys = (at for at, value in enumerate(values, 1) if value is lookup[2])
+                    pairs = [(node, value) for value in values[next(keys, len(values)) :]]
                 case _:
                     continue
+            is_default = not isinstance(node, ast.Compare)
             for field, other in pairs:
                 path = self.lookups.path(field)
-                match other:
-                    case ast.Constant(value=str() | float() | int() as value) if path:
-                        span = syntax.span_of(other, self.source)
-                        is_default = isinstance(node, ast.BoolOp)
-                        yield FieldComparison(path, value, self.source, span, is_default)
+                constant = other.value if isinstance(other, ast.Constant) else None
+                value = constant if isinstance(constant, (str, float, int)) else None
+                # A getter keeps false.
+                value = None if value is True and isinstance(node, ast.Call) else value
+                if path and (value is not None or (is_default and not _is_empty(other))):
+                    span = syntax.span_of(other, self.source)
+                    yield FieldComparison(path, value, self.source, span, is_default)
 
     def changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""

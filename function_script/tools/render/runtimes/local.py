@@ -11,7 +11,7 @@ from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.sandbox.outcome import Answered
+from function_script.step.telemetry import Answered
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, step_inputs
 from function_script.tools.render import builtin, messages

@@ -9,7 +9,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.step import function
-from function_script.step.telemetry import HandlerResult
+from function_script.step.telemetry import Answered
 from function_script.texts import diagnostics, redaction
 
 MARKER = 'hunter2-"marker"-of-a-secret: {[ %'
@@ -23,7 +23,7 @@ SECRET: Object = {
 }
 
 
-def answer(step_input: Object, secret: str = MARKER) -> HandlerResult:
+def answer(step_input: Object, secret: str = MARKER) -> Answered:
     """Handle a request with the secret in every place of secrets."""
     data = base64.b64encode(secret.encode()).decode()
     details = {"connectionDetails": {"value": data}}
@@ -39,7 +39,7 @@ def answer(step_input: Object, secret: str = MARKER) -> HandlerResult:
     return function.handle(message.SerializeToString(), Limits(), lambda _: None)
 
 
-def text_of(handler_result: HandlerResult) -> str:
+def text_of(handler_result: Answered) -> str:
     """Return everything of a result that people and logs see."""
     response = pb.RunFunctionResponse.FromString(handler_result.response)
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]

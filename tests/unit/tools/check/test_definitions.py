@@ -251,12 +251,7 @@ FRAMES = {
         "deprcated: ",
         'did you mean "deprecated"?',
     ),
-    "scope": (
-        "  names:",
-        "  scope: Namespace\n  names:",
-        "scope: ",
-        'did you mean "Namespaced"?',
-    ),
+    "scope": ("  names:", "  scope: Namespace\n  names:", "scope: ", 'did you mean "Namespaced"?'),
     "version": ("    served: true\n", "", "name: ", None),
     "claim": ("  names:", "  claimNames: {kind: A, plural: as}\n  names:", "claimNames: ", None),
     "details": ("  names:", "  connectionSecretKeys: [a]\n  names:", "connectionSec", None),

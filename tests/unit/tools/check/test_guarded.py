@@ -6,17 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.check_helpers import PIPELINE, composition, peer
-from support.field_checks import (
-    GET,
-    OBJECT,
-    REFERENCE,
-    XR,
-    XRD,
-    found,
-    go,
-    jinja,
-    script,
-)
+from support.field_checks import GET, OBJECT, REFERENCE, XR, XRD, found, go, jinja, script
 
 from function_script.request.limits import Limits
 from function_script.request.values import Object
@@ -134,10 +124,7 @@ def test_unguarded_field_is_an_error(tmp_path: Path, text: str, severity: str) -
 @pytest.mark.parametrize(("text", "severity"), SEVERITIES.values(), ids=SEVERITIES)
 def test_finding_of_a_field_agrees_with_a_run(text: str, severity: str) -> None:
     """An error fails when the program runs on an XR without the field, a warning does not."""
-    value: Object = {
-        "observed": {"composite": {"resource": OBJECT}},
-        "input": yaml.safe_load(text),
-    }
+    value: Object = {"observed": {"composite": {"resource": OBJECT}}, "input": yaml.safe_load(text)}
     request = run.parse(Source(name="request", text=json.dumps(value)))
     answer = function.handle(request.SerializeToString(), Limits(), lambda _: None)
     assert bool(answer.diagnostics) == (severity == "error")

@@ -245,6 +245,8 @@ def test_interrupt_leaves_no_file_and_no_process(kubectl: Path) -> None:
     )
     while not pid.exists() and process.poll() is None:
         time.sleep(0.02)
+    # A signal without a handler would leave an empty one.
+    assert not Path("dump.json").exists()
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == exit_codes.INTERRUPTED
     state = ["ps", "-o", "stat=", "-p", pid.read_text().strip()]
@@ -284,3 +286,10 @@ def test_file_that_exists_stays(kubectl: Path, capsys: pytest.CaptureFixture[str
     # The cluster is not even asked.
     assert capsys.readouterr().err == 'error: cannot write "dump.json": file exists\n'
     assert Path("dump.json").read_text() == "mine"
+
+
+def test_file_of_others_stays_after_an_error(kubectl: Path) -> None:
+    """It is made while the cluster is read."""
+    kubectl.write_text("#!/bin/sh\necho mine > dump.json\nexit 1\n")
+    assert snapshot(kubectl) == exit_codes.PROBLEM
+    assert Path("dump.json").read_text() == "mine\n"

@@ -89,8 +89,9 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
 def test_examples_below_the_metadata_are_no_content(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Either path may be relative."""
+    """Either path may be relative, and an example may be a link to content."""
     (project / "examples").mkdir()
+    (project / "examples" / "linked.yaml").symlink_to("../apis/xrd.yaml")
     (project / "examples" / "more.yaml").write_text(COMPOSITION)
     monkeypatch.chdir(project)
     assert build(project, Path("examples")).package.files
