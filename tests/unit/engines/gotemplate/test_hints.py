@@ -134,7 +134,10 @@ def test_template_is_right_that_another_use_gives_its_value(uses: str, hint: str
     text = f'{{{{ define "t" }}}}{{{{ .spec.a }}}}{{{{ end }}}}{uses}'
     program = programs.program(text, dialect="script", missingkey="checked")
     observed: Object = {"composite": {"resource": {}}, "resources": {}}
-    scope = programs.scope(meta={"tag": "a"}, observed=observed)
+    others = ("context", "credentials", "desired", "input")
+    lists = ("extra_resources", "required_resources", "required_schemas")
+    parts: Object = {**dict.fromkeys((*others, *lists)), "observed": observed, "meta": {"tag": "a"}}
+    scope = programs.scope(**parts)
     assert hint in (programs.problem(gotemplate, program, scope).hint or "")
 
 
