@@ -8,7 +8,6 @@ import pytest
 from support import linux_only
 from support.commands import Run
 from support.example_counts import load_profile
-from support.shared_evaluators import Evaluators
 from support.shared_zygotes import Zygotes
 
 from function_script import wire
@@ -105,21 +104,11 @@ def zygotes() -> Iterator[Zygotes]:
     shared.close()
 
 
-@pytest.fixture(scope="session")
-def evaluators() -> Iterator[Evaluators]:
-    """Processes for CEL rules that live as long as the run."""
-    shared = Evaluators()
-    yield shared
-    shared.close()
-
-
 @pytest.fixture(scope="module", autouse=True)
-def _shared_processes(
-    request: pytest.FixtureRequest, zygotes: Zygotes, evaluators: Evaluators
-) -> Iterator[None]:
+def _shared_processes(request: pytest.FixtureRequest, zygotes: Zygotes) -> Iterator[None]:
     """Use the processes of earlier tests where a test is not about processes."""
     if request.path.relative_to(TESTS).as_posix().startswith(SHARING_ZYGOTES):
-        with zygotes.sharing(), evaluators.sharing():
+        with zygotes.sharing():
             yield
     else:
         yield

@@ -100,6 +100,8 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
 
 def _write(path: Path, text: str) -> None:
     """Write a new file that nobody else can read. Raises InputError."""
+    if path == Path("-"):
+        raise InputError.of('cannot write the dump to "-": it needs the name of a file')
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

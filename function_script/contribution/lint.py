@@ -69,7 +69,7 @@ def _find_missing_values(
     """Name the template's expression and the composed resource of each missing value."""
     for value in result.missing:
         # A comment is in no resource.
-        if "#" in result.text[: value.offset].rpartition("\n")[2]:
+        if "#" in result.text[: max(value.offset, 0)].rpartition("\n")[2]:
             continue
         name = _find_resource(result.text, value.offset, composed)
         place = "" if name is None else f', in resource "{name}"'

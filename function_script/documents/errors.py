@@ -159,19 +159,19 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
         return None
     name = match["key"].strip("\"'")
     following = [each for each in range(header + 1, len(lines)) if lines[each].strip()]
-    depth = _indentation(lines[following[0]]) if following else 0
-    if depth <= _indentation(lines[header]):
+    depth = count_blanks(lines[following[0]]) if following else 0
+    if depth <= count_blanks(lines[header]):
         return None
-    end = next((each for each in following if _indentation(lines[each]) < depth), None)
+    end = next((each for each in following if count_blanks(lines[each]) < depth), None)
     if end is None or not end <= number <= end + 1:
         return None
     after = next((each for each in following if each > end), None)
-    goes_on = after is not None and _indentation(lines[after]) >= depth
+    goes_on = after is not None and count_blanks(lines[after]) >= depth
     block = "\n".join(lines[header + 1 : end])
     is_template = any(mark in block and mark in lines[end] for mark in ("{{", "{%"))
     if not is_template and (not goes_on or _KEY.match(lines[end]) or lines[end].endswith(" |")):
         return None
-    column = _indentation(lines[end])
+    column = count_blanks(lines[end])
     if lines[end][column] == "\t":
         return YamlSyntaxError("a tab in the indentation", line=end, column=column, hint=NO_TABS)
     return YamlError(
@@ -184,15 +184,15 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
 
 def find_missing_bar(lines: list[str], number: int) -> YamlError | None:
     """Return the error of a program that is read as YAML, if a line is of one; else None."""
-    depth = _indentation(lines[number]) + 1
+    depth = count_blanks(lines[number]) + 1
     for header in range(number, -1, -1):
         line = lines[header]
         if line.lstrip().startswith("template:"):
             # Another input has the text below this key.
             return None
-        if not line.strip() or _indentation(line) >= depth:
+        if not line.strip() or count_blanks(line) >= depth:
             continue
-        depth = _indentation(line)
+        depth = count_blanks(line)
         if match := _PROGRAM.match(line):
             message = f"the text of `{match['key']}` is read as YAML, for no | begins it"
             hint = f"write `{match['key']}: |`, and the program in the lines below"
@@ -200,7 +200,8 @@ def find_missing_bar(lines: list[str], number: int) -> YamlError | None:
     return None
 
 
-def _indentation(line: str) -> int:
+def count_blanks(line: str) -> int:
+    """Return the number of blanks before a line."""
     return len(line) - len(line.lstrip(" "))
 
 
@@ -237,7 +238,7 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
     rows = range(line - 1, -1, -1)
     above = next((each for each in rows if lines[each].lstrip()[:1] not in {"", "#"}), line)
     if _is_text_above(message, lines[above]):
-        line, column = above, _indentation(lines[above])
+        line, column = above, count_blanks(lines[above])
     hint = partial(_hint, message, lines, line, column)
     return YamlSyntaxError(message, line=line, column=column, hint=hint)
 
@@ -277,7 +278,7 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return None
     below = next((each for each in range(number + 1, len(lines)) if lines[each].strip()), number)
     # Deeper lines belong to a key, and have to be readable with it.
-    is_part = _indentation(lines[below]) > len(lines[number]) - len(lines[number].lstrip(" -"))
+    is_part = count_blanks(lines[below]) > len(lines[number]) - len(lines[number].lstrip(" -"))
     own = ((number, *each) for each in _corrections(message, lines, number, column))
     return next(
         (
@@ -320,14 +321,14 @@ def _corrections(
     line = lines[number]
     if number and (match := BLOCK.match(lines[number - 1])):
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
-        yield " " * (_indentation(lines[number - 1]) + 2) + line.lstrip(" "), hint
+        yield " " * (count_blanks(lines[number - 1]) + 2) + line.lstrip(" "), hint
     for pattern, sign, hint in _MISSING_SIGNS:
         if match := pattern.match(line):
             yield f"{match[match.lastindex or 0]}{sign}{line[match.end() :]}", hint
     if line.strip() in {"--", "---"}:
         yield "---", "write --- at the margin, where a document begins"
     below = next((each for each in lines[number + 1 :] if each.strip()), "")
-    if _WORD.fullmatch(line) and _indentation(below) > _indentation(line):
+    if _WORD.fullmatch(line) and count_blanks(below) > count_blanks(line):
         yield f"{line.rstrip()}:", "a colon is missing behind the key"
     if _is_text_above(message, line):
         return
@@ -350,7 +351,7 @@ def _value_corrections(
     """Yield what may mend a value in the line of its key."""
     value = match["value"]
     if NAME_LINE.match(value):
-        text = " " * _indentation(line) + value
+        text = " " * count_blanks(line) + value
         yield text, "it is a line of its own below annotations, without a key"
     if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.

@@ -1,8 +1,8 @@
 """The part of a template that makes a rendered line wrong, and what to write instead.
 
 Each hint was tried: with it the document can be read, or is wrong farther below only. Outdented
-values are printed values of several lines, of which only the first has the indentation of its
-place: `engines/outdents.py` finds them in each run.
+values are printed values of several lines, of which some lack the indentation of their place:
+`engines/outdents.py` finds them in each run.
 """
 
 import json
@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
 from typing import Final, NamedTuple
 
-from function_script.documents.errors import BLOCK, NAME_LINE, YamlError, lacks_sign
+from function_script.documents.errors import BLOCK, NAME_LINE, YamlError, count_blanks, lacks_sign
 from function_script.documents.kubernetes_yaml import parse, start_of
 from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
@@ -111,7 +111,7 @@ class Rendering:
         ``read`` raises YamlError for a document that is wrong.
         """
         begin = self._offset(first_line)
-        end = self._document_end(begin)
+        end = self._end(begin, _SEPARATOR)
         if not self._pieces or end - begin > _MAX_CHARACTERS:
             return None
         reason = None
@@ -166,7 +166,7 @@ class Rendering:
         Any other one is a part of a text, such as nginx:1.27, or is behind another one or a tag.
         """
         start = self._offset(line)
-        text = self._text[start : self._line_end(start)]
+        text = self._text[start : self._end(start)]
         column = len(text) - len(text.lstrip()) + 1
         piece = self.find_piece(start + column - 1)
         first, last = (self.find_span(line, each, 1) for each in (column, len(text.rstrip()) or 1))
@@ -189,22 +189,22 @@ class Rendering:
         budget = _MAX_CHARACTERS
         for start, end in ranges:
             begin = self._text.rfind(_SEPARATOR, 0, start) + 1
-            begin = self._line_end(begin) + 1 if begin else 0
-            stop = self._document_end(start)
+            begin = self._end(begin) + 1 if begin else 0
+            stop = self._end(start, _SEPARATOR)
             if (begin, stop) != read:
                 budget -= stop - begin
                 if budget < 0:
                     return
                 read, entries = (begin, stop), _find_entries(self._text[begin:stop])
-            width = required_indentation(self._prefix(start))
-            first = self._text.count("\n", begin, start)
-            rows = enumerate(self._text[start:end].split("\n")[1:], first + 1)
-            columns = {number: len(line) - len(line.lstrip(" ")) for number, line in rows}
-            if end > stop or not any(
-                column < width and (number, column) in entries for number, column in columns.items()
-            ):
+            index, first = self._index_at(start), self._text.count("\n", begin, start)
+            prefix, value = self._prefix(start), self._text[start:end]
+            if key := self._find_written_key(start, prefix):
+                prefix, value, first = key, f"\n{prefix}{value}", first - 1
+            width = required_indentation(prefix, value)
+            rows = enumerate(value.split("\n")[1:], first + 1)
+            outer = {(row, count_blanks(line)) for row, line in rows if line[:width].strip(" ")}
+            if end > stop or entries.isdisjoint(outer):
                 continue
-            index = self._index_at(start)
             corrections = chain(self._indent(index), self._quote(index)) if index >= 0 else ()
             hints = [each.hint for each in corrections]
             if index >= 0 and self._text[start] == "\n":
@@ -218,7 +218,7 @@ class Rendering:
 
     def _corrections(self, line: int, begin: int, end: int) -> Iterator[_Correction]:
         """Yield what may mend a line, or the line above it, which may make it unreadable."""
-        stop = min(self._line_end(self._offset(line)), end)
+        stop = min(self._end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
         yield from self._restore_blanks(begin, stop)
         above = line - 1
@@ -318,15 +318,18 @@ class Rendering:
         width = 0 if lead is None else len(lead[0])
         name = "nindent"
         filtered = _INDENT.search(expression)
-        lines = _without_margin(value, filtered)
+        # Jinja's filter adds four blanks, if it is not told how many.
+        added = int(filtered["filter"] or filtered["call"] or 4) if filtered else 0
+        lines = [line[min(added, count_blanks(line)) :] for line in value.split("\n")]
+        is_list = lines[0].startswith("- ")
         if width < len(prefix):
             # Behind a key: a text of several lines needs quotes, and no indentation. A key with a
             # dot is the name of a file, whose content is a text.
             if not KEY.fullmatch(prefix) or "." in prefix or not _is_collection(lines):
                 return
             width += 2
-        elif (key := self._width_of_key_above(at - width)) >= width + (lines[0][:2] == "- "):
-            width = key + 2
+        elif (key := required_indentation(self._key_above(at - width))) > width + is_list:
+            width = key + 1
         elif piece.filter_form == JINJA_FILTER:
             name = "indent"
         margin = " " * width
@@ -369,13 +372,20 @@ class Rendering:
         if quote and (piece.text[:1] in "[{" or (len(lines) > 1 and _is_collection(lines))):
             indent = " and print it with nindent" * (len(lines) > 1)
             hint = f"leave out the quotes around it{indent}; as a text it is {text}"
+        if expression.endswith(","):
+            hint = "leave out the comma behind the value, which makes a list of it"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
-    def _width_of_key_above(self, offset: int) -> int:
-        """Return the indentation of the key or the block above an offset; -1 for other lines."""
+    def _key_above(self, offset: int) -> str:
+        """Return the line of the key or the block above an offset; "" for other lines."""
         above = self._text[:offset].rstrip().rpartition("\n")[2]
-        is_key = (KEY.fullmatch(above) and above.endswith(":")) or BLOCK.match(above)
-        return len(above) - len(above.lstrip()) if is_key else -1
+        return above if is_key(above) else ""
+
+    def _find_written_key(self, offset: int, prefix: str) -> str:
+        """Return the key above a value behind blanks, if the template has it there; else ""."""
+        key, piece = self._key_above(offset - len(prefix)), self.find_piece(offset)
+        written = "" if piece is None else piece.source[: max(piece.start, 0)]
+        return key if not prefix.strip(" ") and written.endswith(f"{key}\n{prefix}") else ""
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if there is none."""
@@ -383,7 +393,7 @@ class Rendering:
         return index if index < len(self._pieces) else -1
 
     def _rest(self, offset: int) -> str:
-        return self._text[offset : self._line_end(offset)]
+        return self._text[offset : self._end(offset)]
 
     def _prefix(self, offset: int) -> str:
         return self._text[self._text.rfind("\n", 0, offset) + 1 : offset]
@@ -396,12 +406,9 @@ class Rendering:
     def _line_starts(self) -> list[int]:
         return [0, *(end.end() for end in re.finditer("\n", self._text))]
 
-    def _line_end(self, offset: int) -> int:
-        end = self._text.find("\n", offset)
-        return len(self._text) if end < 0 else end
-
-    def _document_end(self, begin: int) -> int:
-        end = self._text.find(_SEPARATOR, begin)
+    def _end(self, offset: int, mark: str = "\n") -> int:
+        """Return the offset of the first mark behind an offset, that of the text's end without."""
+        end = self._text.find(mark, offset)
         return len(self._text) if end < 0 else end
 
 
@@ -453,13 +460,6 @@ def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:
     return _Mark(piece.locate(match.start(), len(text)), text, correction, loss)
 
 
-def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
-    """Return the lines of a value without the blanks that the filter of a match added."""
-    # Jinja's filter adds four blanks, if it is not told how many.
-    width = 0 if indent is None else int(indent["filter"] or indent["call"] or 4)
-    return [line[min(width, len(line) - len(line.lstrip(" "))) :] for line in value.split("\n")]
-
-
 def _is_collection(lines: Sequence[str]) -> bool:
     """Report whether lines are a map or a list in YAML."""
     try:
@@ -479,10 +479,17 @@ def _find_entries(text: str) -> set[tuple[int, int]]:
     return entries
 
 
-def required_indentation(prefix: str) -> int:
-    """Return the blanks that lines of a value need that is printed behind ``prefix``."""
-    if not prefix.lstrip(" "):
-        return len(prefix)
+def is_key(line: str) -> bool:
+    """Report whether the lines below a line are its value, or the text of its block."""
+    return bool((line.endswith(":") and KEY.fullmatch(line)) or BLOCK.match(line))
+
+
+def required_indentation(prefix: str, value: str = "") -> int:
+    """Return the blanks that lines of a value need that is printed behind ``prefix``.
+
+    Items of a list may begin in the column of the key above them.
+    """
     lead = _LEAD.match(prefix)
     width = 0 if lead is None else lead.end()
-    return width if width == len(prefix) else width + 1
+    is_list = value[:1] == "\n" and value.lstrip("\n ").startswith("- ")
+    return width if width == len(prefix) or is_list else width + 1

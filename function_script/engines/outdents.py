@@ -5,23 +5,23 @@ Each run looks for them, so this does not parse; `documents/rendered_lines.py` j
 
 from collections.abc import Iterable, Sequence
 
-from function_script.documents.rendered_lines import KEY, required_indentation
+from function_script.documents.rendered_lines import KEY, is_key, required_indentation
 
 
 def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    prefix = ""
+    prefix = above = ""
     for number in range(index - 1, -1, -1):
-        _, line_break, tail = parts[number].rpartition("\n")
+        head, line_break, tail = parts[number].rpartition("\n")
         prefix = tail + prefix
         if line_break:
+            above = head.rpartition("\n")[2]
             break
-    width = required_indentation(prefix) if prefix else 0
-    if value[0] == "\n":
-        # The lines are below a key. Items of a list may begin in its column.
-        if not KEY.fullmatch(prefix):
-            return False
-        width -= value.lstrip("\n ").startswith("- ")
+    if not prefix.strip(" ") and is_key(above):
+        prefix, value = above, f"\n{prefix}{value}"
+    elif value[0] == "\n" and not KEY.fullmatch(prefix):
+        return False
+    width = required_indentation(prefix, value)
     # Most values are indented, which takes a fraction of the time to see.
     if value.count("\n" + " " * width) == value.count("\n"):
         return False

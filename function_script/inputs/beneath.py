@@ -113,7 +113,7 @@ def list_entries(roots: Sequence[Path], path: Path) -> list[Entry]:
 def replace(
     root: Path,
     parts: Sequence[str],
-    data: bytes,
+    data: bytes | None,
     *,
     makes_parents: bool = False,
     mode: int = _NEW_FILE_MODE,
@@ -122,7 +122,7 @@ def replace(
 
     ``makes_parents``: directories that are missing are made. No part may be a link. A file keeps
     its permissions, a new one has those of ``mode``, and it is never seen half written. Raises
-    OSError.
+    OSError, also without ``data``, which changes nothing.
     """
     if not parts or ".." in parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -147,17 +147,17 @@ def replace(
             with os.fdopen(descriptor, "wb") as file:
                 if before is not None and hasattr(os, "fchmod"):
                     os.fchmod(descriptor, stat.S_IMODE(before))
-                file.write(data)
+                file.write(data or b"")
                 file.flush()
                 # On the disk before the rename: after a crash the name has all of the old or of the
                 # new bytes.
                 os.fsync(descriptor)
             old, new = directory.name(temporary), directory.name(name)
-            os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
-        except BaseException:
+            if data is not None:
+                os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
+        finally:
             with suppress(OSError):
                 os.unlink(directory.name(temporary), dir_fd=at)
-            raise
 
 
 def find_root(roots: Sequence[Path], target: Path) -> Path:

@@ -98,8 +98,8 @@ class Scope:
 class MissingValue:
     """A position in a template's output at which a value was missing.
 
-    ``offset`` counts characters of the text. ``missing`` describes the value, ``span`` is the
-    template's expression that needs it, ``hint`` what mends it.
+    ``offset`` counts characters of the text; it is negative where it is not certain. ``missing``
+    describes the value, ``span`` is the expression that needs it, ``hint`` says what mends it.
     """
 
     offset: int

@@ -50,7 +50,7 @@ def text_hint(value: object) -> str | None:
         return "leave the key out, or give it a text"
     if isinstance(value, list):
         return None if any(isinstance(each, dict) for each in value) else "make one text of it"
-    return None if isinstance(value, dict) else "quote the value, or make it a text"
+    return None if isinstance(value, dict) else "quote it in YAML, or make it a text in a script"
 
 
 def to_integer(value: float) -> int | float:

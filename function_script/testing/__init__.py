@@ -26,6 +26,7 @@ from function_script.tools.cases.model import FOLDER_FILE
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.validate.evaluator import EVALUATOR
 
 __all__ = ["FatalError", "render"]
 
@@ -103,6 +104,7 @@ def render(
     (step,) = case.steps
     cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
     salt = None if seed_file is None else Path(seed_file)
+    EVALUATOR.begin_report()
     options = renderer.Options(print=print, servers=SERVERS, notes=_NOTES)
     rendering = runner.render_in(
         cluster,

@@ -209,15 +209,18 @@ def create(directory: Path) -> Project:
     return Project([directory])
 
 
-def write_named(path: Path, data: bytes) -> None:
-    """Write a file that the command line names, through a link too. Raises InputError."""
+def write_named(path: Path, data: bytes | None) -> None:
+    """Write a file that the command line names, through a link too. Raises InputError.
+
+    Without data this changes nothing, and raises what is wrong with the name.
+    """
     try:
-        if path.exists() and not path.is_file():
-            # A device or a pipe.
-            path.write_bytes(data)
-        else:
+        if path.is_file() or path.is_dir() or not path.exists():
             target = beneath.resolve(path)
             beneath.replace(target.parent, [target.name], data)
+        elif data is not None:
+            # A device or a pipe.
+            path.write_bytes(data)
     except (OSError, ValueError) as error:
         raise _failure("write", path, error) from error
 

@@ -27,6 +27,8 @@ _PIPELINES: Final[dict[str, objects.Path]] = {
     "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
 }
 _MODULES: Final = "modulesFrom"
+# The sources of a program that the tools read without a request.
+_HERE: Final = (None, "Inline", "FileSystem")
 _INPUT_REF: Final = "inputRef"
 _INPUT_REF_PATHS: Final = ((_INPUT_REF,), ("functionRef", _INPUT_REF))
 _OPERATIONS: Final = "ops.crossplane.io"
@@ -203,17 +205,21 @@ def is_elsewhere(step_input: StepInput) -> bool:
         except InputError:
             # Its problems are found where it is checked.
             return False
-    return (
-        source not in (None, "Inline", "FileSystem")
-        or inputs.find_reference(step_input.value) is not None
-    )
+    return source not in _HERE or inputs.find_reference(step_input.value) is not None
+
+
+def lacks_text(step_input: StepInput) -> bool:
+    """Report whether no text is parsed: only a request brings the program, or modules of it."""
+    entries = manifests.objects_at(step_input.value, _MODULES)
+    lacks_modules = any(entry.keys().isdisjoint(("fileSystem", parsing.FIELD)) for entry in entries)
+    return step_input.stored is None and (lacks_modules or is_elsewhere(step_input))
 
 
 def source_field(step_input: StepInput) -> str:
-    """Return the field that says where the program of `is_elsewhere` is."""
+    """Return the field that says where the text of `lacks_text` is."""
     if step_input.value.get(_INPUT_REF) is not None:
         return _INPUT_REF
-    return "source" if step_input.value.get("source") is not None else _MODULES
+    return _MODULES if step_input.value.get("source") in _HERE else "source"
 
 
 class StoredInputs:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from function_script.texts.errors import FatalError
 from function_script.tools.project import walk
+from function_script.tools.validate.evaluator import EVALUATOR
 
 Result = TypeVar("Result")
 
@@ -49,6 +50,7 @@ def watch(
     while True:
         state = look()
         outcome: Result | FatalError
+        EVALUATOR.begin_report()
         try:
             outcome = run()
         except FatalError as error:

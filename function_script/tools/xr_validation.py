@@ -4,7 +4,6 @@ The schema's defaults apply first. The status is left out: the API server drops 
 functions write it.
 """
 
-import atexit
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,7 +21,6 @@ from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import builtin, openapi, report, rules, wording
 from function_script.tools.validate.catalog import MAX_HINTS, Catalog, suggest_field
-from function_script.tools.validate.evaluator import Evaluator
 
 # In the words of the API server.
 _NAME_RULE: Final = (
@@ -65,7 +63,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
         return Verdict()
     value, schema, problems, patterns = comparison
     unknown = [problem for problem in problems if problem.type == "unknownField"]
-    violations, skipped = rules.check(value, schema, _evaluator())
+    violations, skipped = rules.check(value, schema)
     name = manifests.name(xr)
     # A name that Kubernetes refuses; its length is the schema's business.
     refusals = [problem for problem in problems if problem not in unknown]
@@ -244,7 +242,7 @@ def find_refusals(value: Object, old: Object | None, schema: Object) -> tuple[li
     Without ``old``, the rules are those that do not compare with a former object. The second list
     has the reasons for which rules could not be evaluated.
     """
-    problems, skipped = rules.check(value, schema, _evaluator(), old)
+    problems, skipped = rules.check(value, schema, old)
     return [each.message for each in problems], [f"{each.rule} ({each.reason})" for each in skipped]
 
 
@@ -252,14 +250,6 @@ def find_refusals(value: Object, old: Object | None, schema: Object) -> tuple[li
 def _load_catalog(xrd: str) -> Catalog:
     """Return the schemas of an XRD; the evaluator is sent each one that it does not have once."""
     return Catalog([json.loads(xrd)])
-
-
-@cache
-def _evaluator() -> Evaluator:
-    """Return the evaluator that all validations share: it takes half a second to start."""
-    evaluator = Evaluator()
-    atexit.register(evaluator.stop)
-    return evaluator
 
 
 def _blame_schema(path: str, xr: Object, schema: Object) -> str | None:

@@ -3,16 +3,20 @@
 The context has them in every language; how a program comes is the same for all.
 """
 
+import json
 from pathlib import Path
 
 import pytest
-from support import builders
+from support import builders, programs
 
 from function_script.engines.registry import LANGUAGES as REGISTRY
+from function_script.engines.starlark import branches
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.request import PROBE
 from function_script.request.values import Object
+from function_script.tools.check import checker
+from function_script.tools.check.report import render_json, render_text
 
 KINDS = {name: language.kind for name, language in REGISTRY.items()}
 FILES = {name: language.default_file for name, language in REGISTRY.items()}
@@ -266,3 +270,26 @@ def test_object_of_another_name_is_not_run() -> None:
     response = call(remote, required_resources=fetched(old))
     assert list(response.results) == []
     assert response.requirements.resources[NAME].match_name == "programs"
+
+
+def test_check_lists_a_program_whose_modules_only_a_request_brings(tmp_path: Path) -> None:
+    """Nothing parses a text without all its modules: a mistake in it is not found."""
+    (tmp_path / "input.yaml").write_text("""\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: StarlarkScript
+source: Inline
+script: def main(
+modulesFrom: [{context: {key: a}}]
+""")
+    report = checker.check([str(tmp_path / "input.yaml")])
+    assert report.findings == []
+    assert "Not looked at: 1 program that only a request brings\n" in render_text(report)
+    assert ": modules in modulesFrom" in render_text(report)
+    (program,) = json.loads(render_json(report))["notLookedAt"]["programs"]
+    assert (program["source"], program["line"]) == ("modulesFrom", 5)
+
+
+def test_file_that_no_load_leads_to_hides_no_branch() -> None:
+    text = "def main(req):\n    return {}\n"
+    program = programs.program(text, {"README.md": "It's a text."})
+    assert len(branches.find(program, programs.scope(), Limits())) == 1

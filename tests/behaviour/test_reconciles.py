@@ -1,9 +1,13 @@
-"""Calls of the function, events and deletions, in a model of what Crossplane does with answers."""
+"""Calls of the function, events and deletions, in a model of what Crossplane does with answers.
 
+And what a case leaves from one of its reconciles to the next.
+"""
+
+from pathlib import Path
 from typing import cast
 
 import pytest
-from support import builders
+from support import builders, case_projects
 from support.core_model import Core, make_ready
 
 from function_script.request.limits import Limits
@@ -286,3 +290,26 @@ def test_warning_of_a_step_that_is_called_once_too_often_comes_once(
     message = str((core.condition(CONDITION) or {})["message"])
     assert message.count("too small") == 1
     assert core.reconciles <= 9
+
+
+def test_resource_that_a_case_makes_ready_by_its_kind_stays_ready(
+    tmp_path: Path,
+) -> None:
+    """The rule of a Deployment reads the replicas that Crossplane applied."""
+    case = """\
+xr: {apiVersion: example.org/v1, kind: XThing, metadata: {name: demo, namespace: here}}
+skipValidation: true
+input:
+  apiVersion: script.fn.crossplane.io/v1beta1
+  kind: JinjaTemplate
+  autoReady: {}
+  inline: |
+    {apiVersion: apps/v1, kind: Deployment, spec: {replicas: 3}, metadata: {annotations: {
+    script.fn.crossplane.io/composition-resource-name: web}}}
+steps:
+- expect: {ready: false}
+- {ready: web, expect: {ready: true}}
+- expect: {ready: true}
+"""
+    verdict = case_projects.run_one(tmp_path, case)
+    assert case_projects.messages(verdict) == []

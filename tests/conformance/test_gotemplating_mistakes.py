@@ -177,6 +177,8 @@ def test_16_missing_value_is_a_warning_or_an_error() -> None:
     assert message.startswith('inline.template:8:9: "<no value>" was written')
     error = refusal(text, fields={"options": ["missingkey=error"]})
     assert error.startswith("inline.template:8:9: ")
+    empty = refusal(text.replace(".nope", "dict.nope"), fields={"options": ["missingkey=error"]})
+    assert "has no field nope (there is no value here yet: " in empty
 
 
 def test_20_credentials_are_readable_after_changes_of_the_request() -> None:
@@ -237,7 +239,12 @@ TEXTS = [
     pytest.param("spec:\n  a: 1\n  a: 2\n", "duplicate key 'a'", "9", id="25-key-twice"),
     pytest.param("  labels: {a: on}\n", 'labels["a"] must be a string', "7", id="26-boolean"),
     pytest.param("  labels: {a: 0123}\n", 'labels["a"] must be a string', "7", id="26-octal"),
-    pytest.param("  labels: {a: 1}\n", "(quote the value, or make it a text)", "7", id="27-labels"),
+    pytest.param(
+        "  labels: {a: 1}\n",
+        "(quote it in YAML, or make it a text in a script)",
+        "7",
+        id="27-labels",
+    ),
     pytest.param("  name: 123\n", "metadata.name: must be a string", "7", id="27-name"),
 ]
 

@@ -17,19 +17,9 @@ from function_script.texts.source import Source
 from function_script.tools import structural_schema
 from function_script.tools.validate import catalog, openapi, rules
 from function_script.tools.validate.catalog import Catalog
-from function_script.tools.validate.evaluator import Evaluator
 
 CRDS = ROOT / "input_crds"
 CATALOG = Catalog(document.value for document in catalog.bundled())
-# One process for all tests.
-EVALUATOR = Evaluator()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _end_of_evaluator() -> Iterator[None]:
-    """End the process after the last test."""
-    with EVALUATOR:
-        yield
 
 
 def parser_problems(value: Object) -> list[str]:
@@ -47,7 +37,7 @@ def schema_problems(value: Object) -> list[str]:
     if schema is None:
         return ["no schema"]
     copy = structural_schema.complete(value, schema)
-    broken, unevaluated = rules.check(copy, schema, EVALUATOR)
+    broken, unevaluated = rules.check(copy, schema)
     assert unevaluated == []
     problems = [problem.message for problem in (*openapi.check(copy, schema)[0], *broken)]
     return problems + [path for path, _ in structural_schema.unknown_fields(copy, schema)]

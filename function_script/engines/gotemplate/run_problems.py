@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Final
 
 from function_script.engines import missing_values
@@ -12,7 +13,7 @@ from function_script.engines.gotemplate.errors import Code, GoError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.printing import NO_VALUE
 from function_script.engines.gotemplate.programs import LoadedProgram
-from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.run import MAIN, MAX_NOTED, Run
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import whole
@@ -69,44 +70,52 @@ def run_problem(
 
 def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
     """Yield the missing values in the text of a run: its gaps, or Go's words for no value."""
-    offset = end = at = 0
-    noted = {index for index, *_ in run.gaps}
-    for number, (first, error, site) in enumerate(run.gaps):
-        index = first
-        if not loaded.settings.defers:
-            index = _find_written(pieces, first, noted)
-            if index < 0:
-                continue
-            at = pieces[index].find(NO_VALUE)
+    offset = end = 0
+    gaps = ((index, 0, error, site) for index, error, site in run.gaps)
+    places = gaps if loaded.settings.defers else _find_words(run, pieces)
+    for number, (index, at, error, noted) in enumerate(places):
         # In characters of the output, where bytes that are not UTF-8 are replaced.
-        if index < end:
-            offset = end = 0
         offset += len(whole("".join(pieces[end:index])))
         end = index
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue
+        site = noted
+        if isinstance(action := noted.node, nodes.Action) and len(action.pipe.commands) == 1:
+            site = Site(nodes.stage_of(action.pipe), noted.template)
         cause, hint = _cause(error, site), None
         words = f": {cause}" if cause else f" {_state(error)}"
         if isinstance(error, errors.NoValueError):
             hint = _missing_hint(error, site, _OPTIONAL_IN_GO, loaded)
         yield MissingValue(
-            offset=offset + at,
+            offset=-1 if at < 0 else offset + at,
             missing=f"{_expression(site)}{words}",
             span=_locate(site, loaded).span,
             hint=hint,
         )
 
 
-def _find_written(pieces: list[str], index: int, noted: set[int]) -> int:
-    """Return the number of the part with Go's words for a missing value; -1 if none has them.
+def _find_words(run: Run, pieces: list[str]) -> Iterator[tuple[int, int, GoError, Site]]:
+    """Yield the places of Go's words for missing values: the number of a part, and where in it.
 
-    It is a later one where a variable got the text of a template.
+    The latter is -1 where nothing is certain but that they were written.
     """
-    for each in range(index, len(pieces)):
-        if NO_VALUE in pieces[each] and (each == index or each not in noted):
-            return each
-    return -1
+    loose: list[tuple[int, GoError, Site]] = []
+    for index, group in groupby(run.gaps, itemgetter(0)):
+        piece, notes = "".join(pieces[index : index + 1]), list(group)
+        places = [match.start() for match in re.finditer(NO_VALUE, piece)]
+        if len(places) > len(notes):
+            # Data may have these words, too.
+            places = [-1 if "---" in piece else places[0]] * len(notes)
+        # What was printed before is in a variable, or nowhere.
+        begin = len(notes) - len(places)
+        loose += notes[:begin]
+        for place, (_, error, site) in zip(places, notes[begin:], strict=True):
+            yield index, place, error, site
+    noted = {index for index, *_ in run.gaps}
+    later = range(loose[0][0] if loose and len(run.gaps) < MAX_NOTED else len(pieces), len(pieces))
+    if any(NO_VALUE in pieces[index] for index in later if index not in noted):
+        yield from ((len(pieces), -1, error, site) for _, error, site in loose)
 
 
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
@@ -332,7 +341,7 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return _DOT_HINT
     if error.code is Code.NOT_A_METHOD:
         return "values have no methods: a function takes them as arguments"
-    if error.kind in {"null", "absent"}:
+    if error.kind in {"null", "absent", "map"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     # `title` begins each word with a capital letter, which is the same for one word.
     function = "title" if error.name == "capitalize" else find_go_name(error.name)

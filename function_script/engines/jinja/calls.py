@@ -74,11 +74,10 @@ def explain_missing(name: str, kind: str, table: Mapping[str, object]) -> tuple[
 class LibraryFunction:
     """A function of the library, callable as a template's function or filter."""
 
-    __slots__ = ("alias", "function", "lazy", "names")
+    __slots__ = ("function", "lazy", "names")
 
-    def __init__(self, function: Function, alias: str | None = None) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
-        self.alias = alias or function.name
         self.names = [parameter.rule.name for parameter in function.parameters]
         # Parameters that are only looked into are not copied: they may be all observed state.
         self.lazy = {each.rule.name for each in function.parameters if each.type.is_view}
@@ -95,7 +94,7 @@ class LibraryFunction:
             for wrong in self._find_wrong_types(arguments, named):
                 message = f"cannot call {self.function.name}: {wrong.problem}"
                 usage = f"write {self.function.signature.usage}"
-                raise RenderError(message, name=self.alias, hint=usage) from error
+                raise RenderError(message, name=self.function.name, hint=usage) from error
             raise
         try:
             if self.function.is_seeded:
@@ -110,7 +109,7 @@ class LibraryFunction:
                 alone, value = len(positional) == 1, error.facts[1]
                 hint = conversion_hint(error.wrong, value, is_alone=alone)
                 hint = hint if is_one else f"write {self.function.signature.usage}"
-            raise RenderError(str(error), name=self.alias, hint=hint) from error
+            raise RenderError(str(error), name=self.function.name, hint=hint) from error
         if isinstance(result, str):
             run.budget.charge_characters(len(result))
         return result
@@ -172,9 +171,7 @@ def signature_of(name: str, call: Call, *, is_filter: bool = False) -> Signature
     Its usage is without the piped value of filters and tests.
     """
     if isinstance(call, LibraryFunction):
-        signature = call.function.signature
-        usage = f"{name}{signature.usage.removeprefix(signature.name)}"
-        return signature._replace(name=name, usage=usage)
+        return call.function.signature
     parameters = [*inspect.signature(call).parameters.values()][1:]
     usage_parameters = (each.replace(annotation=each.empty) for each in parameters[is_filter:])
     kinds = {each.kind for each in parameters}

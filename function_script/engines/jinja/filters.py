@@ -480,7 +480,7 @@ _FILTERS: dict[str, object] = {
     "abs": absolute,
     "count": length,
     "d": default,
-    "dig": LibraryFunction(LIBRARY["get"].function, "dig"),
+    "dig": LibraryFunction(LIBRARY["get"].function.rename("dig")),
     "float": floating,
     "int": integer,
     "items": pairs,
@@ -490,7 +490,7 @@ _FILTERS: dict[str, object] = {
     "min": minimum,
     "round": rounded,
     "sum": total,
-    "tojson": LibraryFunction(LIBRARY["to_json"].function, "tojson"),
+    "tojson": LibraryFunction(LIBRARY["to_json"].function.rename("tojson")),
 }
 FILTERS = build_table(_FILTERS)
 

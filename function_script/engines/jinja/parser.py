@@ -180,8 +180,9 @@ def _unknown_tag(
     sign = site.text_at({":": 2, ".": 3}.get(site.text_at(1), 1))
     if tag not in hints.TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
         # `do names.append(name)`, of which only some methods are of one type.
-        match = re.match(r"do\s+[\w.]+\.(\w+)\(", site.text[offset:])
-        method = match[1] if match else ""
+        match = re.match(r"do\s+([\w.]+)\.(\w+)\(", site.text[offset:])
+        is_namespace = match and re.search(rf"\b{match[1]}\s*=\s*namespace\b", site.text)
+        method = match[2] if match and not is_namespace else ""
         ways = {habits.find("jinja", method, "list"), habits.find("jinja", method, "object")}
         ways.discard(None)
         hint, open_tag = ways.pop() if len(ways) == 1 else foreign, None

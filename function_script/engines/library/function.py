@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from function_script.engines import signatures
@@ -58,7 +59,8 @@ class Function:
     ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes a root
     before the parameters, which the language must bind: the scope's seed if ``is_secret``, else its
     uid. ``gives_random_text``: the language records the result in the scope, see ``call_seeded``.
-    ``go_name``: the name in Go templates, which then have the function, too.
+    ``go_name``: the name in Go templates, which then have the function, too. ``name_call`` returns
+    the call whose messages name the function as a signature does.
     """
 
     name: str
@@ -69,11 +71,18 @@ class Function:
     example: str
     result: Value
     call: Call
+    name_call: Callable[[signatures.Signature], Call]
     is_filter: bool = False
     is_seeded: bool = False
     is_secret: bool = False
     gives_random_text: bool = False
     go_name: str = ""
+
+    def rename(self, name: str) -> "Function":
+        """Return the function with another name, also in its messages."""
+        usage = f"{name}{self.signature.usage.removeprefix(self.name)}"
+        signature = self.signature._replace(name=name, usage=usage)
+        return replace(self, name=name, signature=signature, call=self.name_call(signature))
 
     def call_seeded(self, scope: Scope, *arguments: Readable, **named: Readable) -> Readable:
         """Call a function that takes a root; record a text that others can compute."""
@@ -123,6 +132,7 @@ class Group:
                 parameters=tuple(parameter.rule for parameter in parameters),
                 result=_RETURNS[python_signature.return_annotation],
             )
+            name_call = partial(_checked, cast("Call", call), every)
             function = Function(
                 name=signature.name,
                 group=self,
@@ -131,7 +141,8 @@ class Group:
                 signature=signature,
                 example=example,
                 result=result,
-                call=_checked(signature, cast("Call", call), every),
+                call=name_call(signature),
+                name_call=name_call,
                 **traits,
             )
             self.functions.append(function)
@@ -173,7 +184,7 @@ def _usage(name: str, parameters: Iterable[Parameter]) -> str:
     return f"{name}({', '.join([*positional, *star, *named_only])})"
 
 
-def _checked(signature: signatures.Signature, call: Call, parameters: Sequence[Parameter]) -> Call:
+def _checked(call: Call, parameters: Sequence[Parameter], signature: signatures.Signature) -> Call:
     """Return ``call`` with checks of its arguments and result, and its name in every error."""
     name = signature.name
     # The root of a function that is seeded is no argument of an author's.

@@ -52,7 +52,8 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
 def _build(program: Program, limits: Limits, options: starlark.EvalOptions) -> _Marked:
     bodies: list[tuple[Span, int]] = []
     reached: set[int] = set()
-    marked = syntax.map_sources(program, lambda source: _mark(source, bodies))
+    used = build.script(program, limits, options).sources
+    marked = syntax.map_sources(program, used, lambda source: _mark(source, bodies))
     script = build.silent(marked, limits, options, {_MARK: reached.add})
     return script, bodies, reached
 

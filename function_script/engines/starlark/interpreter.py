@@ -321,7 +321,7 @@ def correct_position(failure: Failure, program: Program, run: Callable[[Program]
         start : start + spot.width
     ].endswith(")"):
         return failure
-    exact = read(run(syntax.map_sources(program, _prevent_inlining)))
+    exact = read(run(syntax.map_sources(program, sources, _prevent_inlining)))
     # Another error means that the changed program has run another way.
     if exact.message != failure.message or exact.spot is None:
         return failure

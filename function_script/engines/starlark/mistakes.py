@@ -369,7 +369,7 @@ def _loops(script: _Script) -> Iterator[Finding]:
     """Find loops over values without items, and additions of such to a list."""
     for node in ast.walk(script.tree):
         match node:
-            case ast.For(iter=items) | ast.comprehension(iter=items):
+            case ast.For(iter=items, target=turn) | ast.comprehension(iter=items, target=turn):
                 kind = script.kinds.of(items)
             case ast.AugAssign(target=target, value=value) if value in script.kinds.facts:
                 added = with_article(signatures.type_of_kind(script.kinds.facts[value]))
@@ -393,6 +393,8 @@ def _loops(script: _Script) -> Iterator[Finding]:
         hint = _none_hint(items, script) if kind == NONE else _LOOPS.get(kind)
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
+        elif kind == "string" and isinstance(turn, ast.Tuple):
+            hint = "write enumerate(text.elems()) for its characters with their numbers"
         yield script.at(items, f"a value of type {kind} has no items", hint)
 
 

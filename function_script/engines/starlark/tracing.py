@@ -94,13 +94,14 @@ class Tracer:
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
         self._program = program
+        self._used = build.script(program, limits, options).sources
         # Each key has a second entry, which is a node more and has a value.
         self._limits = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
         self._options = options
 
     @cached_property
     def _script(self) -> build.Script:
-        marked = syntax.map_sources(self._program, self._mark)
+        marked = syntax.map_sources(self._program, self._used, self._mark)
         return build.silent(marked, self._limits, self._options)
 
     def trace(

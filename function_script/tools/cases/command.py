@@ -47,6 +47,9 @@ def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
     """
     started = time.monotonic()
     cases = find_cases(paths, options.pattern)
+    if options.file is not None:
+        # Before the cases, which may take minutes.
+        write_named(options.file, None)
     prints_text = options.output == "text" or options.file is not None
     results: list[CaseVerdict] = []
     with closing(run_all(cases, options.run_options, files)) as stream:

@@ -89,8 +89,14 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
         spans = {manifests.resource_name(item.value): item.span for item in step.observed}
     _check_names(step, whole)
     for name in {*step.ready, *step.changed}:
-        foreign[name] = _changed(step, name, foreign[name])
-        whole[name] = _changed(step, name, whole[name])
+        changed = step.changed.get(name, {})
+        whole[name] = manifests.copy(whole[name], changed)
+        if name in step.ready:
+            # The rule of its kind reads what Crossplane applied, too, and asks for a status alone.
+            conditions.make_ready(whole[name])
+            if status := manifests.object_at(whole[name], "status"):
+                changed = {**changed, "status": status}
+        foreign[name] = manifests.copy(foreign[name], changed)
     patches = () if step.patch is None else (step.patch,)
     xr = manifests.copy(cluster.xr, *(patch.value for patch in patches))
     inputs = replace(
@@ -122,14 +128,6 @@ def after_step(cluster: FakeCluster, result: RenderResult) -> FakeCluster:
     label = {manifests.COMPOSITE: manifests.name(result.file)}
     manifests.add_texts(applied, label, "metadata", "labels")
     return replace(cluster, applied=applied, foreign=foreign, composed=composed)
-
-
-def _changed(step: Step, name: str, manifest: Object) -> Object:
-    """Return an observed resource after the changes that the step states."""
-    changed = manifests.copy(manifest, step.changed.get(name, {}))
-    if name in step.ready:
-        conditions.make_ready(changed)
-    return changed
 
 
 def _check_names(step: Step, observed: Mapping[str, Object]) -> None:

@@ -196,9 +196,7 @@ class _Checker:
         xrd = self._definitions.find_xrd_of(document, beside)
         report.steps += len(steps.ours) + len(steps.builtin)
         report.others += step_inputs.find_others(document)
-        report.unchecked += (
-            each for each in steps.ours if each.stored is None and step_inputs.is_elsewhere(each)
-        )
+        report.unchecked += filter(step_inputs.lacks_text, steps.ours)
         first = len(report.findings)
         if steps.ours:
             problems: Iterable[Diagnostic] = (

@@ -132,7 +132,7 @@ def _gaps(report: Report) -> Iterator[str]:
         if isinstance(value, dict):
             source = f"{field} {value.get('namespace')}/{value.get('name')}"
         elif isinstance(value, list):
-            source = f"remote modules in {field}"
+            source = f"modules in {field}"
         lines.append(f"{each.step or each.document.span()}: {source}")
     yield from _indented(lines)
     if report.skipped:
@@ -204,11 +204,12 @@ def render_json(report: Report) -> str:
                 _with_position(
                     {
                         "step": each.step,
-                        "source": each.value.get("source") or step_inputs.source_field(each),
+                        "source": each.value[field] if field == "source" else field,
                     },
-                    each.document.span((*each.path, step_inputs.source_field(each))),
+                    each.document.span((*each.path, field)),
                 )
                 for each in report.unchecked
+                for field in [step_inputs.source_field(each)]
             ],
             "files": [{"file": file.name, "reason": file.skipped} for file in report.skipped],
         },

@@ -319,36 +319,33 @@ def _read(file: Path, heads: list[Object]) -> Iterator[Object]:
             reader = bounded.JsonReader(stream.read)
             if reader.is_container:
                 for value in reader.read_items():
-                    yield from _flatten(value, file)
+                    yield from _flatten(value)
                 heads.append(reader.head)
                 return
             text = reader.read_text()
+        for document in bounded.read_documents(Source(name=str(file), text=text)):
+            yield from _flatten(document.value)
     except OSError as error:
         raise InputError.of(f'cannot read "{file}": {cause_of(error)}') from error
     except UnicodeDecodeError as error:
         raise InputError.of(f'cannot read "{file}": it is not UTF-8 text') from error
     except ValueError as error:
         raise InputError.of(f'cannot read "{file}": {error}') from error
-    for document in bounded.read_documents(Source(name=str(file), text=text)):
-        yield from _flatten(document.value, file)
 
 
-def _flatten(value: Value, file: Path) -> Iterator[Object]:
-    """Yield an object, or the items of a list of objects, at any depth."""
+def _flatten(value: Value) -> Iterator[Object]:
+    """Yield an object, or the items of a list of objects, at any depth. Raises ValueError."""
     items = value.get("items") if isinstance(value, dict) else value
     if isinstance(items, list):
         if isinstance(value, dict) and "apiVersion" in value and "kind" not in value:
-            raise InputError.of(
-                f'cannot read "{file}": a list in it has no kind, which kubectl writes after the '
-                "items: the end is missing"
+            raise ValueError(
+                "a list in it has no kind, which kubectl writes after the items: the end is missing"
             )
         for item in items:
-            yield from _flatten(item, file)
+            yield from _flatten(item)
     elif isinstance(value, dict) and all(objects.api_version_and_kind(value)):
         if not manifests.name(value):
-            raise InputError.of(f'cannot read "{file}": an object in it has no metadata.name')
+            raise ValueError("an object in it has no metadata.name")
         yield value
     else:
-        raise InputError.of(
-            f'cannot read "{file}": it holds a value that is no object of a cluster'
-        )
+        raise ValueError("it holds a value that is no object of a cluster")

@@ -64,8 +64,8 @@ def relate(
     for plan in plans:
         first = whole.setdefault((plan.key, plan.xr), plan)
         # An XR that was planned may read what one below it writes.
-        if plan.verdict == "unknown" and first.verdict in {"planned", "unchanged", "stays"}:
-            whole[plan.key, plan.xr] = replace(first, verdict="unknown", reason=plan.reason)
+        if plan.verdict == "unknown":
+            whole[plan.key, plan.xr] = _to_unknown(first, plan.reason)
     related = sorted(whole.values(), key=lambda each: (depths.get(each.key, MAX_DEPTH), each.key))
     unknown = {each.key for each in related if each.verdict == "unknown"}
     while True:
@@ -73,23 +73,25 @@ def relate(
         former, related = related, []
         for plan in former:
             key = plan.key
-            shared = (
+            added = (
                 f"another XR adds {each.object}, too"
                 for each in plan.changes
                 for xr, other in touched[each.key[:2]][each.key]
                 if other is not None and each.verb == other.verb == "add" and xr != key
             )
-            if plan.verdict == "unknown":
-                reason = None
-            elif unknown.intersection(owners[key][:1]):
-                reason = BELOW
-            else:
-                reason = next(shared, None) or _find_required(plan, touched, dump)
+            is_below = unknown.intersection(owners.get(key, ())[:1])
+            reason = BELOW if is_below else next(added, None) or _find_required(plan, touched, dump)
             if reason:
                 unknown.add(key)
-            related.append(replace(plan, verdict="unknown", reason=reason) if reason else plan)
+            related.append(_to_unknown(plan, reason) if reason else plan)
         if related == former:
             return related
+
+
+def _to_unknown(plan: XrPlan, reason: str) -> XrPlan:
+    """Return a plan as unknown, unless it is already, or what it has is refused."""
+    is_open = plan.verdict in {"planned", "unchanged", "stays"}
+    return replace(plan, verdict="unknown", reason=reason) if is_open else plan
 
 
 def _find_required(plan: XrPlan, touched: Touched, dump: Dump) -> str | None:

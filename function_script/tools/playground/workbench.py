@@ -38,6 +38,7 @@ from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate.evaluator import EVALUATOR
 
 # Gets a problem and its severity.
 Report: TypeAlias = Callable[[Diagnostic, str], None]
@@ -88,6 +89,7 @@ class RenderSession:
             self._last = None
             # The page may have cancelled the run before this one.
             self._pool.allow_runs()
+            EVALUATOR.begin_report()
             started = time.perf_counter()
             try:
                 project = self._load(texts, folder)

@@ -67,8 +67,7 @@ def main() -> None:
             schemas[task["schema_id"]] = task["schema"]
         schema = schemas[task["schema_id"]]
         try:
-            old = task.get("old")
-            result = evaluate(str(task["expression"]), task["value"], schema, old)
+            result = evaluate(str(task["expression"]), task["value"], schema, task["old"])
             reply: Object = {"value": result}
         except RuleError as error:
             reply = {"fault": str(error)}

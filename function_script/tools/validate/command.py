@@ -27,7 +27,7 @@ from function_script.tools import (
 from function_script.tools.project import STDIN, Project
 from function_script.tools.validate import builtin, catalog, openapi, report, rules, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
-from function_script.tools.validate.evaluator import Evaluator
+from function_script.tools.validate.evaluator import EVALUATOR
 from function_script.tools.validate.packages import PackageSchemas
 from function_script.tools.validate.report import Report
 
@@ -89,19 +89,17 @@ def check_documents(
     """
     results: list[report.Result] = []
     stored = step_inputs.StoredInputs([each for each in documents if isinstance(each, Document)])
-    with Evaluator() as evaluator:
-        for index, document in enumerate(documents):
-            if isinstance(document, FatalError):
-                results.append(_unreadable(document))
-                continue
-            *inputs_, own = _check_document(document, catalog, evaluator, stored)
-            if find_writer is not None:
-                problems = []
-                for problem in own.problems:
-                    writer, span = find_writer(index, problem.path)
-                    problems.append(replace(problem, writer=writer, span=span))
-                own = replace(own, problems=tuple(problems))
-            results += [*inputs_, own]
+    EVALUATOR.begin_report()
+    for index, document in enumerate(documents):
+        if isinstance(document, FatalError):
+            results.append(_unreadable(document))
+            continue
+        *inputs_, own = _check_document(document, catalog, stored)
+        if find_writer is not None:
+            written = ((each, *find_writer(index, each.path)) for each in own.problems)
+            problems = (replace(each, writer=writer, span=span) for each, writer, span in written)
+            own = replace(own, problems=tuple(problems))
+        results += [*inputs_, own]
     return Report(results=tuple(results), notes=tuple(notes))
 
 
@@ -118,7 +116,7 @@ def _quote_names(names: Sequence[str]) -> str:
 
 
 def _check_document(
-    document: Document, catalog: Catalog, evaluator: Evaluator, stored: step_inputs.StoredInputs
+    document: Document, catalog: Catalog, stored: step_inputs.StoredInputs
 ) -> Iterator[report.Result]:
     """Yield the results of the inputs of a resource's steps, then its own."""
     if not objects.api_version_and_kind(document.value)[1]:
@@ -128,9 +126,9 @@ def _check_document(
         yield _result(document.value, name, [wording.missing("kind")])
         return
     for step in step_inputs.find(document):
-        result = _check_input(stored.complete(step), catalog, evaluator, stored)
+        result = _check_input(stored.complete(step), catalog, stored)
         yield _with_spans(result, document, step.path)
-    result = _check_resource(document.value, catalog, evaluator)
+    result = _check_resource(document.value, catalog)
     # They say more than other problems of the same fields.
     misplaced = {
         each.path: _to_problem(each.path, each.text, each.hint)
@@ -156,10 +154,7 @@ def _with_spans(result: report.Result, document: Document, at: objects.Path = ()
 
 
 def _check_input(
-    step: step_inputs.StepInput,
-    catalog: Catalog,
-    evaluator: Evaluator,
-    stored: step_inputs.StoredInputs,
+    step: step_inputs.StepInput, catalog: Catalog, stored: step_inputs.StoredInputs
 ) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
@@ -173,7 +168,7 @@ def _check_input(
     elif schema is None:
         schema = own
     if schema is None or not (is_ours or schema == own):
-        return _check_resource(step.value, catalog, evaluator, name)
+        return _check_resource(step.value, catalog, name)
     # The API server does not validate inputs, and to the function a null field is absent.
     value = structural_schema.complete(step.value, schema)
     problems, unevaluated = openapi.check(value, schema)
@@ -190,9 +185,7 @@ def _check_input(
     return _result(step.value, name, problems, unevaluated)
 
 
-def _check_resource(
-    manifest: Object, catalog: Catalog, evaluator: Evaluator, name: str = ""
-) -> report.Result:
+def _check_resource(manifest: Object, catalog: Catalog, name: str = "") -> report.Result:
     name = name or _name(manifest)
     comparison = catalog.compare(manifest, drops_nulls=False)
     if comparison is None:
@@ -203,7 +196,7 @@ def _check_resource(
         paths = {problem.path for problem in problems}
         texts = builtin.find_text_problems(value)
         problems += [each for each in texts if each.path not in paths]
-    violations, skipped = rules.check(value, schema, evaluator)
+    violations, skipped = rules.check(value, schema)
     reported = [*map(wording.to_official, problems), *violations]
     return _result(manifest, name, reported, [*patterns, *skipped])
 

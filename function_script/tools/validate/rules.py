@@ -14,7 +14,7 @@ from function_script.request.values import Object, Value
 from function_script.texts.problems import list_choices, suggest
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
-from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
+from function_script.tools.validate.evaluator import EVALUATOR, RuleError, UnsupportedError
 from function_script.tools.validate.report import Problem, SkippedRule
 
 RULES: Final = "x-kubernetes-validations"
@@ -58,7 +58,7 @@ class _Rule:
 
 
 def check(
-    value: Value, schema: Object, evaluator: Evaluator, old: Value = None
+    value: Value, schema: Object, old: Value = None
 ) -> tuple[list[Problem], list[SkippedRule]]:
     """Return the rules that ``value`` violates, and those that could not be evaluated.
 
@@ -68,17 +68,12 @@ def check(
     problems: list[Problem] = []
     unevaluated: list[SkippedRule] = []
     for rule in _rules(value, schema, old):
-        outcome = _evaluate(rule, evaluator) if is_available() else _skipped(rule, _NOT_INSTALLED)
+        outcome = _evaluate(rule)
         if isinstance(outcome, Problem):
             problems.append(outcome)
         elif outcome is not None and (old is None or rule.old is not None):
             unevaluated.append(outcome)
     return problems, unevaluated
-
-
-def is_available() -> bool:
-    """Report whether the evaluator is installed."""
-    return importlib.util.find_spec("celpy") is not None
 
 
 def _rules(
@@ -117,27 +112,29 @@ def _rules(
         yield from _rules(part, field, old_part, part_path, structural_schema.at(position, key))
 
 
-def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None:
+def _evaluate(rule: _Rule) -> Problem | SkippedRule | None:
     """Evaluate a rule; None when it holds."""
+    if importlib.util.find_spec("celpy") is None:
+        return _skipped(rule, _NOT_INSTALLED)
     try:
-        result = evaluator.evaluate(rule.rule, rule.value, rule.schema, rule.old)
+        result = EVALUATOR.evaluate(rule.rule, rule.value, rule.schema, rule.old)
     except RuleError as error:
         return _failed_rule(rule, str(error))
     except UnsupportedError as error:
         return _skipped(rule, str(error))
     if isinstance(result, str):
         return _failed_rule(rule, "it gives no boolean")
-    return None if result else _violation(rule, _message(rule, evaluator))
+    return None if result else _violation(rule, _message(rule))
 
 
-def _message(rule: _Rule, evaluator: Evaluator) -> str:
+def _message(rule: _Rule) -> str:
     """Return the rule's message for an object that violates it."""
     fallback = rule.text("message").strip() or f"failed rule: {rule.rule}"
     expression = rule.text("messageExpression")
     if not expression:
         return fallback
     try:
-        result = evaluator.evaluate(expression, rule.value, rule.schema, rule.old)
+        result = EVALUATOR.evaluate(expression, rule.value, rule.schema, rule.old)
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""

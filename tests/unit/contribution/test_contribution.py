@@ -63,7 +63,7 @@ INVALID = {
     "another null": (annotated("None"), "not null (leave the key out, or give it a text)"),
     "a number that is a default": (
         annotated('get_xr(req, "metadata.nmae", 5)'),
-        "not an integer (quote the value, or make it a text)",
+        "not an integer (quote it in YAML, or make it a text in a script)",
     ),
     "an object for a text": (annotated("{}"), "must be a string, not an object"),
     "annotations of misspelt metadata": (

@@ -110,6 +110,7 @@ ERRORS = [
         "8:4",
         "{{- params.list | to_yaml | nindent(4) }}",
     ),
+    ("jinja", '  k: "{{ params.plain, }}"', "7:10", "leave out the comma behind the value"),
     ("jinja", "  k: {{ 'x' ~ params.colon }}", "7:9", "{{ ('x' ~ params.colon) | quote }}"),
     (
         "jinja",
@@ -200,12 +201,13 @@ SILENT = [
     ("go", "  k:\n    {{- toYaml .params.map | nindent 2 }}", "8:9", "(write nindent 4, which"),
     ("go", "  - k:\n    {{- toYaml .params.map | nindent 4 }}", "8:9", "(write nindent 6, which"),
     ("jinja", "  k: {{ params.map | to_yaml | nindent(2) }}", "7:9", "(write nindent(4), which"),
-    (
-        "jinja",
-        "- k:\n  {{ params.list | to_yaml }}",
-        "8:6",
-        "{{ params.list | to_yaml | indent(2) }}",
-    ),
+    ("jinja", "- k:\n  {{ params.list | to_yaml }}", "8:6", "| to_yaml | indent(2) }}"),
+    ("jinja", "{{ params.map | to_yaml }}", "7:4", "{{- params.map | to_yaml | nindent(2) }}"),
+    ("jinja", "  k:\n{{ params.map | to_yaml }}", "8:4", "| nindent(4) }}"),
+    ("jinja", "  - k:\n    {{ params.map | to_yaml }}", "8:8", "| nindent(6) }}"),
+    ("go", "  k:\n{{ toYaml .params.map }}", "8:4", "{{- toYaml .params.map | nindent 4 }}"),
+    ("go", "  k:\n  {{ toYaml .params.map }}", "8:6", "{{- toYaml .params.map | nindent 4 }}"),
+    ("go", "  k: |\n{{ toYaml .params.map }}", "8:4", "{{- toYaml .params.map | nindent 4 }}"),
 ]
 
 
@@ -248,6 +250,10 @@ MEANT = [
     ("go", "  k: |\n    l:\n      {{- toYaml .params.map | nindent 4 }}"),
     ("go", "  # k:\n    {{- toYaml .params.map | nindent 2 }}"),
     ("go", "  a: 1\n{{ toYaml .params.map }}"),
+    ("go", "  k:\n{{ range until 0 }}\n    a: 1\n{{- end }}\n{{ toYaml .params.map }}"),
+    ("jinja", "  k:\n{% for x in [] %}\n    a: 1\n{% endfor %}\n{{ params.map | to_yaml }}"),
+    ("jinja", "  k:\n  {{ '- a\n# b\n  - c' }}"),
+    ("jinja", "  k:\n    {{ params.map | to_yaml | indent(4) }}\n{{ params.map | to_yaml }}"),
 ]
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from function_script.tools import watcher
+from function_script.tools.validate.evaluator import EVALUATOR
 
 
 def find_change(polls: Iterator[list[Path]], written: Path | None = None) -> list[Path]:
     """The files of the first change, by what the polls yield."""
-    rounds = watcher.watch(lambda: 0, lambda: next(polls), written)
+    EVALUATOR._slow_seconds = 99
+    rounds = watcher.watch(lambda: EVALUATOR._slow_seconds, lambda: next(polls), written)
     assert next(rounds) == ([], 0)
     return next(rounds)[0]
 

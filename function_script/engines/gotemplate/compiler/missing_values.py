@@ -58,7 +58,7 @@ class MissingValues:
         """Return the value of a stage for the call behind it; the stage is the place of errors."""
         if not self.refuses or callee.accepts in ACCEPTS_MISSING:
             return value
-        result = self.require(value, stage).copy()
+        result = self.require(value, nodes.stage_of(stage)).copy()
         result.nil = False
         return result
 
@@ -66,6 +66,7 @@ class MissingValues:
         """Return an argument: it must exist, unless the function accepts missing values."""
         if not self.refuses:
             return value
+        node = nodes.stage_of(node)
         accepts = Accepts.VALUES if callee is None else callee.accepts
         if self.leaves_gaps and value.nil:
             # The substitute stands for poison as for a missing value.

@@ -135,7 +135,7 @@ class PipelineCompiler:
             if not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline = True
-            before = nodes.stage_of(command)
+            before = command
         result = value or Value(expressions.Constant(values.MISSING), null=False)
         if binds:
             for variable in pipe.declared:
@@ -167,11 +167,7 @@ class PipelineCompiler:
             slot.changes = True
             return Value(slot)
         is_null = value.null and converted is value.expression
-        origin = value.origin
-        # An error reads the origin again, which must still have the same value.
-        if origin is not None and isinstance(origin.start, Slot) and origin.start.changes:
-            origin = None
-        return Value(slot, value.type, nil=value.nil, null=is_null, origin=origin)
+        return Value(slot, value.type, nil=value.nil, null=is_null, origin=value.lasting_origin())
 
     def compile_command(
         self, command: nodes.Command, final: Value | None, before: nodes.Placed
@@ -230,22 +226,22 @@ class PipelineCompiler:
             return self.dot, node.names
         if isinstance(node, nodes.Variable):
             start, names = self.compile_variable(node), node.names[1:]
+            prefix = node.names[0]
         else:
             start, names = self.compile_operand(node.start), node.names
+            prefix = nodes.to_source(nodes.Chain(node.position, node.start, ()))
             # Go's place is in the parentheses, where nothing is wrong.
             self.at = node
             if start.from_pipeline:
                 start = self.leave_pipeline(start, Accepts.VALUES)
         if start.origin is None:
-            prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
-            expression = start.expression
+            operand = start.expression
             # A call or a chain is not computed twice: its value stays in a slot for the error.
-            if not isinstance(expression, (Slot, expressions.Constant, expressions.Store)):
-                expression = expressions.Store(expression, self.new_slot().index)
-            start = start.copy(expression)
-            if isinstance(expression, expressions.Store):
-                expression = Slot(expression.slot)
-            start.origin = Origin(expression, prefix, ())
+            if not isinstance(operand, (Slot, expressions.Constant, expressions.Store)):
+                operand = expressions.Store(operand, self.new_slot().index)
+            start = start.copy(operand)
+            source = Slot(operand.slot) if isinstance(operand, expressions.Store) else operand
+            start.origin = Origin(source, prefix, ())
         return start, names
 
     def compile_fields(self, start: Value, names: tuple[str, ...]) -> Value:
@@ -255,7 +251,8 @@ class PipelineCompiler:
 
     def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin:
         """Return the origin of a value below another one."""
-        return (start.origin or Origin(start.expression, "", ())).extend(names)
+        origin = start.origin or Origin(start.expression, "", ())
+        return Origin(origin.start, origin.prefix, origin.names + names)
 
     def compile_method(
         self, command: nodes.Command, receiver: Value, names: tuple[str, ...], final: Value | None
@@ -416,7 +413,7 @@ class PipelineCompiler:
         if isinstance(word, (nodes.Nil, nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word, type_name)
         value = self.compile_operand(word)
-        return self.check_value(value, type_name, callee, nodes.stage_of(word))
+        return self.check_value(value, type_name, callee, word)
 
     def check_value(
         self,
@@ -437,7 +434,7 @@ class PipelineCompiler:
         if type_name == "value":
             return final
         kind = _EXACT.get(type_name)
-        site = Site(place, self.template)
+        site = Site(nodes.stage_of(place), self.template)
         argument = expressions.Argument(final.expression, kind, type_name, site)
         return certain(argument, type_name)
 

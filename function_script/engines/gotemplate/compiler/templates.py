@@ -22,7 +22,6 @@ from function_script.engines.gotemplate.run import (
     Statement,
 )
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
 
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
@@ -83,14 +82,12 @@ class TemplateCompiler(PipelineCompiler):
         if node.pipe.declared:
             self.body.append(statements.Evaluate(value.expression))
         else:
-            stage = nodes.stage_of(node.pipe)
-            value = self.missing.require(value, stage)
+            value = self.missing.require(value, nodes.stage_of(node.pipe))
             # In Go, an error of printing has the place of the whole action.
             self.at = node
-            noted = Site(node if len(node.pipe.commands) > 1 else stage, self.template)
             # Go's null is ``<no value>``, ours ``null``.
             origin = None if self.missing.refuses else value.origin or NOWHERE
-            self.body.append(statements.Print(value.expression, self.site(), noted, origin))
+            self.body.append(statements.Print(value.expression, self.site(), origin))
         if self.missing.leaves_gaps:
             self.handle_failure(node, start)
 
@@ -166,8 +163,7 @@ class TemplateCompiler(PipelineCompiler):
         if isinstance(link, nodes.With):
             slot = self.new_slot()
             expression = expressions.Store(expression, slot.index)
-            self.dot = value.copy(slot)
-            self.dot.nil = self.dot.null = False
+            self.dot = Value(slot, value.type, nil=False, null=False, origin=value.lasting_origin())
         jump = statements.JumpUnless(expression, site)
         self.body.append(jump)
         self.compile_nodes(link.body)

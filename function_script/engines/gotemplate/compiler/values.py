@@ -46,6 +46,11 @@ class Value:
             origin=self.origin,
         )
 
+    def lasting_origin(self) -> Origin | None:
+        """Return the origin if it has the same value later, when an error reads it again."""
+        start = None if self.origin is None else self.origin.start
+        return None if isinstance(start, Slot) and start.changes else self.origin
+
 
 def certain(expression: Expression, type_name: str = "any") -> Value:
     """Return a value that is not nil."""

@@ -159,10 +159,6 @@ class Origin:
         self.prefix: str = prefix
         self.names: tuple[str, ...] = names
 
-    def extend(self, names: tuple[str, ...]) -> "Origin":
-        """Return the origin of a value below this one."""
-        return Origin(self.start, self.prefix, self.names + names)
-
     def explain(self, frame: Frame) -> errors.NoValueError:
         """Return the error for the name that has no value."""
         path = self.prefix
@@ -171,7 +167,8 @@ class Origin:
         for name in self.names:
             if start is _MISSING or start is None:
                 return errors.NoValueError(path, null=start is None)
-            path += _step(name)
+            text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+            path += f".{text}" if name.isidentifier() else f'["{text}"]'
             if not isinstance(start, dict):
                 return errors.NoValueError(path, name)
             if name not in start:
@@ -180,11 +177,6 @@ class Origin:
                 return errors.NoValueError(path, name[:_MAX_LENGTH], names)
             start = start[name]
         return errors.NoValueError(null=start is None)
-
-
-def _step(name: str) -> str:
-    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
-    return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
 class RequiredValue(Expression):

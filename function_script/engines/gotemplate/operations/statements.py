@@ -27,14 +27,13 @@ class Text(Statement):
 class Print(Statement):
     """An action that prints its value.
 
-    Go's text for no value is noted with the value's ``origin`` and its place, ``noted``. Without an
-    origin no value gets here, and a null is printed as YAML writes it.
+    Go's text for no value is noted with the value's ``origin``. Without an origin no value gets
+    here, and a null is printed as YAML writes it.
     """
 
-    def __init__(self, value: Expression, site: Site, noted: Site, origin: Origin | None) -> None:
+    def __init__(self, value: Expression, site: Site, origin: Origin | None) -> None:
         self.value: Expression = value
         self.site: Site = site
-        self.noted: Site = noted
         self.origin: Origin | None = origin
 
     def run(self, frame: Frame) -> int:
@@ -55,7 +54,7 @@ class Print(Statement):
             text = NO_VALUE
             if len(run.gaps) < MAX_NOTED:
                 error = self.origin.explain(frame)
-                run.gaps.append((len(run.main_parts), error, self.noted))
+                run.gaps.append((len(run.main_parts), error, self.site))
         run.write(text, self.site)
         return 1
 

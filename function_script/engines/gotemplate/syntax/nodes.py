@@ -276,7 +276,7 @@ def _word_source(
             return "." if isinstance(node, Dot) else "nil"
 
 
-def stage_of(node: Operand | Command) -> Placed:
+def stage_of(node: Placed) -> Placed:
     """Return the node that an error about a value names: of a pipeline, that of its last stage."""
     command = node.commands[-1] if isinstance(node, Pipe) else node
     if isinstance(command, Command) and len(command.words) == 1:

@@ -5,7 +5,7 @@ An analysis trusts a tree only of a script that the interpreter has accepted.
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
 from typing import Final, cast
@@ -74,9 +74,14 @@ class Marked:
         return replace(self.source, text=header + data.decode())
 
 
-def map_sources(program: Program, change: Callable[[Source], Source]) -> Program:
-    """Return a program with each of its sources changed, the modules first."""
-    modules = {name: change(source) for name, source in program.modules.items()}
+def map_sources(
+    program: Program, used: Container[str], change: Callable[[Source], Source]
+) -> Program:
+    """Return a program with its ``used`` sources changed, the modules first, and no others.
+
+    Those that no load statement leads to need be no scripts: a directory may have any files.
+    """
+    modules = {key: change(each) for key, each in program.modules.items() if each.name in used}
     return replace(program, main=change(program.main), modules=modules)
 
 

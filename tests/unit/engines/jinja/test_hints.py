@@ -92,6 +92,7 @@ CASES = (
     ("{% do ns.l.append(1) %}", 4, 'there is no tag "do" here', "ns.list + [item]"),
     ("{% do d.update({}) %}", 4, 'there is no tag "do" here', "merge(object, other)"),
     ("{% do d.pop('a') %}", 4, 'there is no tag "do" here', "{% set name = value %}"),
+    ("{% set d = namespace() %}{% do d.update() %}", 29, 'there is no tag "do" here', "{% set n"),
     ("{{ $.Values.a }}", 4, 'unexpected "$"', "no Helm values"),
     ("{{ $.a }}", 4, 'unexpected "$"', "no $"),
     ("{% for k v in a %}{% endfor %}", 10, 'unexpected "v"', "write `for k, v in ...`"),

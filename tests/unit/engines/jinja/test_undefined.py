@@ -134,6 +134,8 @@ CALLS = [
     ("{{ range('3') }}", "not of a string", "convert the text: `value | int`"),
     ("{{ get_condition('Ready', spec.x) }}", "must be an object, not a string", "(resource, type)"),
     ("{{ truncate(3, 'a') }}", "text: must be a string", "write truncate(text, length)"),
+    ("{{ {} | tojson(indent=2) }}", 'cannot call tojson: no parameter "indent"', "tojson(value)"),
+    ("{{ {} | dig }}", "cannot call dig: path is missing", "write dig(value, path, default=None)"),
     ("{{ '1.5' > 1 }}", "cannot compare a string with an integer", "`| float`"),
     ("{% macro n(a) %}{{ a.b }}{% endmacro %}{{ n() }}", 'parameter "a" was not', "pass it in the"),
 ]

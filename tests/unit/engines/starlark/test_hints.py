@@ -56,6 +56,7 @@ CASES = (
     ("return connection_secret({'a': 1})", "make it a text"),
     ("s = struct(a = 1)\n    s.a = 2", "another one with struct(...)"),
     ("for a of req:\n        pass", "write `in`"),
+    ("return [c for i, c in 'ab']", "write enumerate(text.elems())"),
     ("return [a for a, b req.items()]", "`in` is missing before it"),
     ("return 1 if req = 2 else 3", "compare with `==`"),
     ("return {k = v for k, v in req.items()}", "write `:`"),

@@ -116,7 +116,7 @@ def test_places_are_known_beside_a_resource_that_waits() -> None:
 def test_place_in_a_module() -> None:
     text = 'load("lib.star", "spec_of")\n' + HEAD + "    spec = spec_of(3)" + TAIL
     lib = 'LABELS = {"c": 1}\n\ndef spec_of(size):\n    return {"a": size, "b": LABELS}\n'
-    assert places(text, {"lib.star": lib}) == {
+    assert places(text, {"lib.star": lib, "lib.j2": "{% set a = 1 %}"}) == {
         "": "script:4",
         "a": "modules[lib.star]:4",
         "b": "modules[lib.star]:4",

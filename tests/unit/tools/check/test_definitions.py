@@ -163,7 +163,7 @@ SCHEMAS = {
     "default-in-an-object": (
         "{type: object, default: {a: {b: 1}}, properties: {a: {properties: {b: {type: string}}}}}",
         "b: 1",
-        "quote the value, or make it a text",
+        "quote it in YAML, or make it a text in a script",
     ),
     "default-without-a-field": (
         "{type: object, default: {}, required: [a], properties: {a: {type: string}}}",
@@ -178,7 +178,7 @@ SCHEMAS = {
     "word-of-yaml": (
         "{type: string, enum: [on, slow]}",
         "on, slow",
-        "quote the value, or make it a text",
+        "quote it in YAML, or make it a text in a script",
     ),
     "item": ("{type: array, items: {type: strng}}", "type: strng", 'did you mean "string"?'),
     "required": ("{type: string, required: true}", "required: ", None),

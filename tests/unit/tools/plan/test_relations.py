@@ -4,8 +4,9 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, XRD, Plan, buckets, xr
+from support.plans import COMPOSITION, XRD, Plan, buckets, crd, xr
 
+from function_script.cli import exit_codes
 from function_script.request.values import Object
 
 SHARED = """\
@@ -74,6 +75,15 @@ def test_object_that_a_step_requires_and_another_xr_edits_is_unknown(
     reason = 'a step requires Bucket "demo-0", which the change of another XR edits'
     assert (f"unknown: {reason}\n  = XBucket/other\n" in text) == is_unknown
     assert "Plan: 0 to add, 2 to change, 0 to destroy.\n" in text
+
+
+def test_xr_that_is_refused_is_so_whatever_another_one_edits(plan: Plan) -> None:
+    other = require(f"{BUCKET}, name: demo-0")
+    plan.write("others.yaml", other, other.replace("size: 1", "size: two"))
+    plan.change(("size: 1", "size: 2"))
+    flags, code = ("--fail-on", "invalid"), exit_codes.REPORTED
+    text = plan(xr(), *buckets(), *reader(), crd(), flags=flags, code=code)
+    assert "\nrefused: Bucket: spec.size: Invalid value" in text, text
 
 
 def test_object_that_gets_other_labels_may_be_required(plan: Plan) -> None:

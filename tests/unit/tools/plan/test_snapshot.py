@@ -286,6 +286,8 @@ def test_file_that_exists_stays(kubectl: Path, capsys: pytest.CaptureFixture[str
     # The cluster is not even asked.
     assert capsys.readouterr().err == 'error: cannot write "dump.json": file exists\n'
     assert Path("dump.json").read_text() == "mine"
+    assert cli.execute(["snapshot", "-"]) == exit_codes.PROBLEM
+    assert 'cannot write the dump to "-"' in capsys.readouterr().err
 
 
 def test_file_of_others_stays_after_an_error(kubectl: Path) -> None:

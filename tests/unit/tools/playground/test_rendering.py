@@ -21,6 +21,7 @@ from function_script.texts.errors import InputError
 from function_script.tools import local_pool
 from function_script.tools.playground.server import Playground
 from function_script.tools.render import remote
+from function_script.tools.validate.evaluator import EVALUATOR
 
 EXAMPLES = ROOT / "examples"
 
@@ -91,6 +92,7 @@ def test_schemas_are_those_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_waiting_resources_have_their_reason(playground: Playground) -> None:
+    EVALUATOR._slow_seconds = 99
     result = render(playground, "starlark-order")
     assert result["waiting"] == [{"name": "instance", "reason": "for subnets"}]
     (node,) = [node for node in result["graph"]["nodes"] if node["state"] == "waiting"]
@@ -102,6 +104,7 @@ def test_waiting_resources_have_their_reason(playground: Playground) -> None:
         "note": "for subnets",
     }
     assert ["resource/instance", "resource/subnets"] in result["graph"]["edges"]
+    assert not EVALUATOR._slow_seconds
 
 
 def test_findings_of_check_are_in_the_files_of_the_page(playground: Playground) -> None:

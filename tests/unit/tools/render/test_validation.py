@@ -147,7 +147,7 @@ ROWS = {
         DEPLOYMENT.replace("replcas: 3", "replicas: 3").replace("image: b", "image: 1"),
         "template: ",
         'invalid resource "web": spec.template.spec.containers[0].image: Invalid value: "number"',
-        "quote the value, or make it a text",
+        "quote it in YAML, or make it a text in a script",
     ),
     "field-of-the-object-around": (
         DEPLOYMENT.replace("replcas: 3", "replicas: 3").replace(

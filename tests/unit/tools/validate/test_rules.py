@@ -1,6 +1,5 @@
 import importlib.util
 import subprocess
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -9,7 +8,7 @@ from support.timing import PATIENCE_SECONDS
 from function_script.request.values import Object, Value
 from function_script.tools.validate import evaluator as processes
 from function_script.tools.validate import rules
-from function_script.tools.validate.evaluator import Evaluator
+from function_script.tools.validate.evaluator import EVALUATOR, Evaluator
 from function_script.tools.validate.report import Problem, SkippedRule
 
 
@@ -18,20 +17,15 @@ def schema(rule: str, message: str = "", **properties: Value) -> Object:
     return {"type": "object", "properties": properties, "x-kubernetes-validations": [stated]}
 
 
-# One process for all tests.
-EVALUATOR = Evaluator()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _end_of_evaluator() -> Iterator[None]:
-    """End the process after the last test."""
-    with EVALUATOR:
-        yield
+@pytest.fixture(autouse=True)
+def _report() -> None:
+    """Begin a report for each test."""
+    EVALUATOR.begin_report()
 
 
 def check(value: Value, stated: Object) -> tuple[list[Problem], list[SkippedRule]]:
     """Return the results of a schema's rules."""
-    return rules.check(value, stated, EVALUATOR)
+    return rules.check(value, stated)
 
 
 INTEGER: Object = {"type": "integer"}
@@ -279,6 +273,7 @@ TOO_EXPENSIVE = [
 
 def test_rule_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is neither passed nor failed, is not tried again, and the next rule is evaluated."""
+    EVALUATOR.stop()
     starts: list[Evaluator] = []
     start = Evaluator._start
 
@@ -287,40 +282,39 @@ def test_rule_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
         return start(evaluator)
 
     monkeypatch.setattr(Evaluator, "_start", count)
+    monkeypatch.setattr(processes, "RULE_SECONDS", 0.3)
     rule, field, value = TOO_EXPENSIVE[0].values
-    with Evaluator(rule_seconds=0.3) as evaluator:
-        for _ in range(2):
-            problems, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
-            assert problems == []
-            assert unevaluated.reason == "it is too expensive: it takes longer than 0.3 s"
-        assert len(starts) == 1
-        # For the next rule there is time, on the slowest machine.
-        monkeypatch.setattr(evaluator, "_rule_seconds", PATIENCE_SECONDS)
-        (problem,), _ = rules.check({"a": 1}, schema("self.a > 1", a=INTEGER), evaluator)
-        assert "failed rule" in problem.message
+    for _ in range(2):
+        problems, (unevaluated,) = check({"a": value}, schema(rule, a=field))
+        assert problems == []
+        assert unevaluated.reason == "it is too expensive: it takes longer than 10 s"
+    assert len(starts) == 1
+    # For the next rule there is time, on the slowest machine.
+    monkeypatch.setattr(processes, "RULE_SECONDS", PATIENCE_SECONDS)
+    (problem,), _ = check({"a": 1}, schema("self.a > 1", a=INTEGER))
+    assert "failed rule" in problem.message
 
 
 def test_rules_after_several_endless_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a whole report is bounded."""
-    monkeypatch.setattr(processes, "_SLOW_SECONDS", 20)
+    monkeypatch.setattr(processes, "RULE_SECONDS", 0.1)
+    monkeypatch.setattr(processes, "_SLOW_SECONDS", 0.2)
     expensive, field, value = TOO_EXPENSIVE[0].values
-    with Evaluator(rule_seconds=0.1) as evaluator:
-        for number in range(3):
-            rule = f"{expensive} && {number} == {number}"
-            _, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
+    for number in range(3):
+        rule = f"{expensive} && {number} == {number}"
+        _, (unevaluated,) = check({"a": value}, schema(rule, a=field))
     assert unevaluated.reason == "the rules before it took too long"
 
 
 def test_rules_after_many_slow_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None of them reaches its own time limit."""
+    """None of them reaches its own time limit, and each report has time of its own."""
     monkeypatch.setattr(processes, "_FAST_SECONDS", 0)
     monkeypatch.setattr(processes, "_SLOW_SECONDS", 1e-6)
-    with Evaluator() as evaluator:
-        outcomes = [
-            rules.check({"a": 2}, schema("self.a > 1", a=INTEGER), evaluator) for _ in range(2)
-        ]
-    assert outcomes[0] == ([], [])
-    assert [each.reason for each in outcomes[1][1]] == ["the rules before it took too long"]
+    for _ in range(2):
+        outcomes = [check({"a": 2}, schema("self.a > 1", a=INTEGER)) for _ in range(2)]
+        assert outcomes[0] == ([], [])
+        assert [each.reason for each in outcomes[1][1]] == ["the rules before it took too long"]
+        EVALUATOR.begin_report()
 
 
 def test_patterns_in_rules_are_linear() -> None:

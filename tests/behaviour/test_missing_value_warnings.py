@@ -41,6 +41,11 @@ CASES = (
         '{{ define "x" }}{{ .no }}{{ end }}{{ $x := include "x" . }}a{{ $x }}',
         '"<no value>" was written: .no does not exist',
     ),
+    # The dot keeps its value where the variable that it came from gets another one.
+    (
+        '{{ $x := dict "a" (dict "b" 1) }}{{ with $x.a }}{{ $x = dict }}{{ .c }}{{ end }}',
+        '"<no value>" was written: .c does not exist (it has b;',
+    ),
     ("{{ range list 1 }}{{ $.spec }}{{ end }}", "write $.observed.composite.resource.spec"),
 )
 
@@ -80,6 +85,28 @@ def test_turns_of_a_loop_name_their_resources() -> None:
         'resource "one"',
         'resource "two"',
     ]
+
+
+NO, NONE = "{{ define `x` }}{{ .no }}{{ end }}", "{{ define `y` }}{{ .none }}{{ end }}"
+TWO = DOCUMENT.format(name="a", value="{{ .no }}") + DOCUMENT.format(name="b", value="{{ .none }}")
+
+
+@pytest.mark.parametrize(
+    ("template", "resources"),
+    [
+        (f"{{{{ define `x` }}}}{TWO}{{{{ end }}}}{{{{ include `x` . }}}}", ['"a"', '"b"']),
+        # Nobody knows which of the two texts is in which resource.
+        (
+            f"{NO}{NONE}{{{{ $x := include `x` . }}}}{{{{ $y := include `y` . }}}}\n"
+            + TWO.replace(".none", "$x").replace(".no", "$y"),
+            ["", ""],
+        ),
+    ],
+    ids=["documents", "variables"],
+)
+def test_text_of_a_template_names_its_resources(template: str, resources: list[str]) -> None:
+    warnings = warn(template)
+    assert [text.partition(", in resource ")[2] for text in warnings] == resources
 
 
 def test_document_of_the_xr_names_the_expression_alone() -> None:
