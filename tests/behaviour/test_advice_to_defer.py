@@ -125,6 +125,15 @@ def test_script_with_a_function_needs_the_field_alone() -> None:
     assert desired(run(starlark(script, missing="Defer"))) == {}
 
 
+def test_resource_waits_for_one_whose_name_is_computed() -> None:
+    """A condition has neither a pattern of names nor words of the interpreter."""
+    name = 'get_observed(req, "-".join(["vpc", "a"]))'
+    body = f'{{"apiVersion": "e.org/v1", "kind": "T", "spec": {name}["status"]}}'
+    script = SCRIPT.format(f'rsp.resource("a", lambda: {body})')
+    message = str(condition(run(starlark(script, missing="Defer")))["message"])
+    assert message.startswith("Waiting: a because a value that it reads is None")
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -71,6 +71,16 @@ def _find_in_nodes(trees: parser.Trees) -> Iterator[Finding]:
                 yield Finding(part.position, len("template"), message, hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
+            case nodes.Command(
+                words=(nodes.Identifier(name="eq" | "ne"), nodes.String(), nodes.String())
+            ):
+                # Two constants: a variable has lost its value to quotes.
+                for word in part.words[1:]:
+                    if isinstance(word, nodes.String) and word.value.startswith("$"):
+                        message = f"{word.quoted} is a text here, and no variable"
+                        yield Finding(
+                            word.position, len(word.quoted), message, f"write {word.value}"
+                        )
             case nodes.Command():
                 yield from _find_constant_conditions(part)
             case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":

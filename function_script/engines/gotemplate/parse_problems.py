@@ -203,7 +203,7 @@ def _syntax_hint(error: ParseError, source: str, position: int, settings: Settin
         case Code.TOKEN_UNEXPECTED:
             name = "map" if _MAP.match(source, position) else name
             pair = source[position : position + 2]
-            keys = ((name, error.context), ("", error.context), (name, ""), (pair, ""))
+            keys = ((name, error.context), (name, ""), (pair, ""), ("", error.context))
             return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
             inner = re.search(_BLOCK.format(re.escape(settings.delims[0])), source[position:])

@@ -176,8 +176,9 @@ class Walker:
         if not function:
             return paths[0] if len(paths) == 1 else None
         if function in GETTERS and any(paths[1:2]):
-            match command.words[1]:
-                case nodes.Dot() | nodes.Variable() as word:
+            match command.words[1:]:
+                # One argument alone is the name, in our own dialect.
+                case [nodes.Dot() | nodes.Variable() as word, _]:
                     width = len(nodes.to_source(word))
                     self.parts.append(find_span(self._source, word.position, width))
                 case _:

@@ -86,7 +86,7 @@ def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator
         cause, hint = _cause(error, site), None
         words = f": {cause}" if cause else f" {_state(error)}"
         if isinstance(error, errors.NoValueError):
-            hint = _missing_hint(error, site, _OPTIONAL_IN_GO, is_own=loaded.settings.is_own)
+            hint = _missing_hint(error, site, _OPTIONAL_IN_GO, loaded)
         yield MissingValue(
             offset=-1 if at < 0 else offset + at,
             missing=f"{_expression(site)}{words}",
@@ -235,7 +235,7 @@ def _hint(error: Exception, sites: Sequence[Site], loaded: LoadedProgram) -> str
         return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         optional = f"{_advise_to_wait(error, sites, loaded)}{_OPTIONAL}"
-        return _missing_hint(error, site, optional, is_own=loaded.settings.is_own)
+        return _missing_hint(error, site, optional, loaded)
     # The corrected text says more than the sentence about the error's code.
     correction = find_correction(error, site, loaded) if site is not None else None
     is_mixed = isinstance(error, GoError) and error.code is Code.INCOMPATIBLE_TYPES
@@ -292,7 +292,7 @@ def _advise_to_wait(
 
 
 def _missing_hint(
-    error: errors.NoValueError, site: Site | None, optional: str, *, is_own: bool
+    error: errors.NoValueError, site: Site | None, optional: str, loaded: LoadedProgram
 ) -> str:
     # A misspelt name first: an existing key that is near is what its author meant.
     near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
@@ -310,7 +310,11 @@ def _missing_hint(
     if name not in REQUEST and (is_request or (name == first and field_names.is_of_helm(name))):
         # Elsewhere, the dot and $ may be anything.
         prefix = ("." if first else "$.") if is_request else ""
-        if advice := field_names.advise_root(name, prefix, has_params=is_own):
+        advice = field_names.advise_root(name, prefix, has_params=loaded.settings.is_own)
+        # Of several uses of a template, one may give it another value than the others.
+        use = re.compile(rf'\b(?:template|include)\s+"{site.template if site else ""}"')
+        texts = {source.text for source in loaded.origins.values()}
+        if advice and sum(len(use.findall(text)) for text in texts) <= 1:
             return advice
     own = field_names.ROOTS if error.name == first else ()
     roots = REQUEST if error.name in REQUEST else frozenset(own)

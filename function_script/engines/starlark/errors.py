@@ -224,7 +224,8 @@ def describe_absence(
         return None
     key = missing.find_missing_key(failure.spot, failure.arguments, sources, request)
     problem = _diagnostic("", failure, sources, take_raised())
-    return problem.message if key is None else key.absence, problem.span
+    message = problem.message if failure.code == "key" else "a value that it reads is None"
+    return message if key is None else key.absence, problem.span
 
 
 def _diagnostic(

@@ -313,9 +313,14 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         message, hint = calls.explain_attribute(node, kind, is_called=id(node) in callees)
         if kind == NONE:
             hint = _none_hint(node.value, script)
-        elif kind == "dict" and _find_value(node.value, script) is script.request:
-            if id(node) not in callees and node.attr not in script.request:
+        elif kind == "dict" and id(node) not in callees:
+            fields = _find_value(node.value, script)
+            has_field = isinstance(fields, Mapping) and node.attr in fields
+            if fields is script.request and not has_field:
                 hint = field_names.advise_root(node.attr, None)
+            elif node.attr == "length" and not has_field:
+                # Of another dict, a field may be meant.
+                hint = None if fields is None else habits.find("starlark", "length", "object")
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -878,17 +883,16 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                     not reads[name]
                     and not name.startswith("_")
                     # A call may be there for its effect.
-                    and (name in filled or not _has_call(value))
+                    and (
+                        name in filled
+                        or not any(isinstance(each, ast.Call) for each in ast.walk(value))
+                    )
                 ):
                     message, hint = f'"{name}" is set and never read', "use it, or take it out"
                     if name in filled:
                         message = f'"{name}" is filled and never returned'
                         hint = f"write `return {name}`"
                     yield script.at(target, message, hint)
-
-
-def _has_call(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(value))
 
 
 @_DOUBTS.add
@@ -949,8 +953,8 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
         if leftover := leftovers.of_value(value):
             yield script.at(node, leftover.message, leftover.hint)
             continue
-        match = _EXPRESSION.search(value)
-        if "\n" not in value and match is not None and match["name"] in names:
+        matches = (each for each in _EXPRESSION.finditer(value) if each["name"] in names)
+        if "\n" not in value and (match := next(matches, None)) is not None:
             message = f"{match[0]} is a text here: nothing replaces it"
             yield script.at(node, message, 'write the value itself, as in "a-%s" % value')
 

@@ -39,11 +39,9 @@ class MissingKey(NamedTuple):
     @property
     def absence(self) -> str:
         """Return ``observed has no "composit"``."""
-        return (
-            f'"{self.key}" of {self.parent} is None'
-            if self.is_null
-            else f'{self.parent} has no "{self.key}"'
-        )
+        if self.is_null:
+            return f'"{self.key}" of {self.parent} is None'
+        return f'{self.parent} has no "{self.key}"'
 
     @property
     def text(self) -> str:
@@ -137,13 +135,14 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
     """Return the first key of a path that is not there, and that has the name of an absent one."""
     condition: Readable = {CONDITION: dict.fromkeys(CONDITION_FIELDS, "")}
     values = [condition if path[0] == CONDITION else request]
-    parent, missing = "", None
+    parent, missing, is_computed = "", None, False
     for key in path:
         if not isinstance(key, str):
             if parent.endswith(".items[].resource"):
                 # One of the objects, which stand in a list of their own.
                 continue
             # Any of the items is the one without the key.
+            is_computed = is_computed or any(isinstance(each, Mapping) for each in values)
             values = [
                 item
                 for each in values
@@ -152,14 +151,20 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
             ]
             parent += "[]"
             continue
-        lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
+        holders = [each for each in values if isinstance(each, Mapping)]
+        lacking = [each for each in holders if each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
-        if lacking:
+        if is_computed:
+            # Only a run knows which of different objects it is: no other key of theirs is meant.
+            near = spelling.find_slip(key, {name for each in lacking for name in each})
+            if near is not None and lacking == holders and absent in {"", key}:
+                return _describe(parent, key, [near])
+        elif lacking:
             missing = _describe(parent or _REQUEST, key, list(lacking[0]))
         # Below a default, as that of get("network", {}), the cause is the key that has it.
         if missing is not None and absent in {"", key} and (lacking or not values):
             return missing
-        values = [each[key] for each in values if isinstance(each, Mapping) and key in each]
+        values = [each[key] for each in holders if key in each]
         parent = f"{parent}.{key}" if parent else key
     return None
 

@@ -22,7 +22,7 @@ from function_script.engines.lint import (
 )
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import GETTERS, Bindings, Value, find_object
-from function_script.request import objects
+from function_script.request import lazy, objects
 from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source
@@ -135,7 +135,8 @@ class Lookups:
             argument = others[0] if others else None
         else:
             target = find_object(name, others) if base == () and name in self.parts else None
-            base, argument = target or (None, None)
+            names, argument = target or ((), None)
+            base = tuple(ANY if each == lazy.ANY else each for each in names) if target else None
         return None if base is None else (base, _path_argument(argument), argument)
 
     def path(self, node: ast.expr, hops: int = _MAX_HOPS) -> Path | None:

@@ -18,6 +18,8 @@ DOUBTFUL = [
     ('{{ .x | regexReplaceAll "a" "b" }}', 9, 'regexReplaceAll works on the constant "b"'),
     ('{{ join .xs "," }}', 4, 'join works on the constant ","'),
     ('{{ if and (eq .a "x") (eq .a "y") }}{{ end }}', 7, "this is never true"),
+    ('{{ eq "$a.b" "x" }}', 7, '"$a.b" is a text here'),
+    ('{{ ne "x" "$a.b" }}', 11, '"$a.b" is a text here'),
     ("{{ eq .a 'x' }}", 10, "'x' is the number 120"),
 ]
 CLEAR = [
@@ -39,6 +41,10 @@ CLEAR = [
     '{{ if or (ne .a "x") (ne .b "y") }}{{ end }}',
     '{{ if or (ne .a "x") (ne .a .b) }}{{ end }}',
     '{{ define "t" }}a{{ end }}{{ template "t" .name | lower }}',
+    # In our own dialect, one argument is the name.
+    "{{ range $r := .observed.composite.resource.names }}{{ getComposedResource $r }}{{ end }}",
+    "{{ range .observed.composite.resource.spec.regions }}{{ getComposedResource . }}{{ end }}",
+    "{{ $spec := .observed.composite.resource.spec }}{{ getComposedConnectionDetails $spec.team }}",
     "{{ nosuch }}",
 ]
 

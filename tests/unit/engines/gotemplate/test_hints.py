@@ -7,6 +7,7 @@ from support.paths import ROOT
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import parse_problems
 from function_script.engines.gotemplate.errors import Code
+from function_script.request.values import Object
 
 DATA = {"a": 1, "list": [1], "text": "x", "digits": "3", "nothing": None}
 CASES = (
@@ -21,6 +22,8 @@ CASES = (
     ('{{ split "," .params.text | first }}', "splitList SEPARATOR TEXT"),
     ('{{ if eq .params.a "1" }}{{ end }}', "write 1 without quotes"),
     ("{{ .a", "an action ends with }}"),
+    ("{{ if .a }}b{{ else }c{{ end }}", "an action ends with two braces"),
+    ("{{ if .a }}b{{ else }}c{{ else }", "an action ends with two braces"),
     ('{{ .a | "b" }}', "behind | comes a function"),
     ("{{ print .a, .b }}", "blanks between them"),
     ("{{ .a?.b }}", "test it with if or with"),
@@ -117,6 +120,25 @@ def test_mistake_gets_its_hint(template: str, hint: str) -> None:
 @pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
 def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
     assert hint in _hint(template, missingkey="checked")
+
+
+@pytest.mark.parametrize(
+    ("uses", "hint"),
+    [
+        ('{{ include "t" . }}', "the XR is .observed.composite.resource: write"),
+        # One of the uses is wrong, and not the template.
+        ('{{ include "t" . }}{{ template "t" .meta }}', "a named template has only what it is gi"),
+    ],
+)
+def test_template_is_right_that_another_use_gives_its_value(uses: str, hint: str) -> None:
+    text = f'{{{{ define "t" }}}}{{{{ .spec.a }}}}{{{{ end }}}}{uses}'
+    program = programs.program(text, dialect="script", missingkey="checked")
+    observed: Object = {"composite": {"resource": {}}, "resources": {}}
+    others = ("context", "credentials", "desired", "input")
+    lists = ("extra_resources", "required_resources", "required_schemas")
+    parts: Object = {**dict.fromkeys((*others, *lists)), "observed": observed, "meta": {"tag": "a"}}
+    scope = programs.scope(**parts)
+    assert hint in (programs.problem(gotemplate, program, scope).hint or "")
 
 
 @pytest.mark.parametrize(

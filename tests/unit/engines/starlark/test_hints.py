@@ -6,6 +6,7 @@ from support import programs
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import interpreter, predeclared
+from function_script.request.values import Object
 
 # A line of main, or a whole script where there is a line break, and part of its hint.
 CASES = (
@@ -118,6 +119,7 @@ CASES = (
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
     ("return get_xr(req, 'spec.conut').split(':')", 'did you mean "count"?'),
+    ("return get_xr(req, 'spec').length", "write len(value)"),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
     ("return (get_xr(req, 'spec') or {})['conut']", 'did you mean "count"?'),
     (
@@ -151,6 +153,7 @@ def _hint(line: str) -> str:
         "return {'large': 1}['xlarge']",
         "return connection_secret({'a': []})",
         "x = {'a': None}\n    return x['a'] + 1",
+        "x = {'a': None}\n    return x.length",
         "x = get_xr(req, 'spec.count')\n    return range(str(x))",
         "return sorted(None)",
         "return 'abc'[0:2:0]",
@@ -168,6 +171,34 @@ def test_origin_of_a_value_is_not_guessed(line: str) -> None:
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
 def test_mistake_gets_its_hint(line: str, said: str) -> None:
     assert said in _hint(line)
+
+
+# A key below a resource whose name is computed.
+COMPUTED = (
+    ("get_observed(req, name)['status']['endpiont']", 'did you mean "endpoint"?'),
+    ("get_observed(req, name)['sttaus']['id']", 'resources[].resource has no "sttaus", did you'),
+    ("get(get_observed(req, name), 'status.endpiont').upper()", 'did you mean "endpoint"?'),
+    ("req['observed']['resources'][name]['resource']['status']['endpiont']", '"endpoint"?'),
+    # Another resource has the key, or the names are those of another kind.
+    ("get_observed(req, name)['status']['endpoint']", ""),
+    ("get_observed(req, name)['status']['gone']", ""),
+    ("get_observed(req, name)['status']['ids']", ""),
+    ("get_observed(req, 'a' + name)['status']", ""),
+    ("get_desired(req, name)['spec']", ""),
+)
+
+
+@pytest.mark.parametrize(("lookup", "hint"), COMPUTED, ids=[each for each, _ in COMPUTED])
+def test_computed_name_is_no_key(lookup: str, hint: str) -> None:
+    """The pattern of all names is never written, nor advice that is about one name."""
+    text = f"def main(req):\n    name = ''.join(['vpc'])\n    return {lookup}\n"
+    statuses: dict[str, Object] = {"vpc": {"id": "a"}, "db": {"endpoint": "b", "id": "c"}}
+    resources: Object = {name: {"resource": {"status": each}} for name, each in statuses.items()}
+    scope = programs.scope(observed={"composite": {"resource": {}}, "resources": resources})
+    said = programs.problem(starlark, programs.script(text), scope).hint or ""
+    assert hint in said
+    assert "*" not in said
+    assert hint or "observed" not in said
 
 
 MAINS = (

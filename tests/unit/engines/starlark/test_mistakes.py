@@ -23,6 +23,7 @@ MISTAKES = (
     ("rsp = response()\n    fill(rsp)", "def main", "returns nothing", "`return rsp`"),
     ("rsp = response()\n    rsp.ready(True)\n    return response()", "rsp", "filled", "return rsp"),
     ('name = len(req)\n    return {"a": "{{ name }}"}', '"{{ name }}"', "a text here", "the value"),
+    ('b = len(req)\n    return {"a": "${a}.${b}"}', '"${a}.${b}"', "${b} is a text here", "value"),
     ('return {"a": fill(req)}', "fill(req)", "always None", "fill returns nothing"),
     ("return type(req) == dict", "dict\n", "always false", '== "dict"'),
 )
