@@ -175,7 +175,7 @@ def kind_warnings(
             span = locate(name, (_OF_SPEC,))
             problems.append(Diagnostic(message=message, hint="move it into spec", span=span))
         api_version, kind = objects.api_version_and_kind(entry.resource)
-        right = kubernetes_kinds.find_api_version(api_version, kind)
+        right = kubernetes_kinds.find_api_version(api_version, kind, is_lasting=True)
         if right is not None:
             release = kubernetes_kinds.RELEASE
             message = f'resource "{name}": Kubernetes {release} has no {kind} in {api_version}'

@@ -34,3 +34,9 @@ def test_api_version_is_corrected(api_version: str, kind: str, right: str | None
 
 def test_release_is_that_of_the_schemas() -> None:
     assert builtin.version().startswith(f"{RELEASE}.")
+
+
+@pytest.mark.parametrize("api_version", ["apps/v2", "app/v1"])
+def test_event_tells_no_later_version_and_no_slip(api_version: str) -> None:
+    assert find_api_version(api_version, "Deployment") == "apps/v1"
+    assert find_api_version(api_version, "Deployment", is_lasting=True) is None
