@@ -124,7 +124,7 @@ def _watch(paths: Sequence[Path], flags: _Flags) -> None:
         run,
         lambda: sorted(files),
         terminal.echo_coloured,
-        written=flags["output_file"],
+        output_file=flags["output_file"],
     )
 
 

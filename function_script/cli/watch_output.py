@@ -24,14 +24,14 @@ def watch(
     files: Callable[[], Iterable[Path]],
     show: Callable[[Result], object],
     *,
-    written: Path | None = None,
+    output_file: Path | None = None,
     compare: Callable[[Result, Result], str] | None = None,
 ) -> None:
     """Show the result of ``run``, and again when it is another one after a file changed.
 
     Results go to stdout, errors and, unless the command is quiet, notes to stderr. ``compare``
     returns the unified diff of two results, which is shown in place of a later one. Only an
-    interrupt ends it; see `watcher.watch`, also for ``written``.
+    interrupt ends it; see `watcher.watch`, also for ``output_file``.
     """
     from function_script.tools import console, watcher  # noqa: PLC0415 - slow to import
 
@@ -42,7 +42,7 @@ def watch(
             terminal.echo(text, err=True)
 
     last: Result | None = None
-    for changed, outcome in watcher.watch(run, files, written):
+    for changed, outcome in watcher.watch(run, files, output_file):
         if isinstance(outcome, FatalError):
             if changed:
                 note(_describe(changed, is_different=True))

@@ -384,8 +384,8 @@ class Rendering:
     def _find_written_key(self, offset: int, prefix: str) -> str:
         """Return the key above a value behind blanks, if the template has it there; else ""."""
         key, piece = self._key_above(offset - len(prefix)), self.find_piece(offset)
-        written = "" if piece is None else piece.source[: max(piece.start, 0)]
-        return key if not prefix.strip(" ") and written.endswith(f"{key}\n{prefix}") else ""
+        before = "" if piece is None else piece.source[: max(piece.start, 0)]
+        return key if not prefix.strip(" ") and before.endswith(f"{key}\n{prefix}") else ""
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if there is none."""

@@ -107,7 +107,7 @@ class Worker:
             reply = outcome.response_too_large_error(len(response), capacity_bytes)
             response, text = b"", report.to_json(reply)
         self._channel.write(response, text, index=index)
-        # What a failed run leaves behind is unknown, so this process does not get another request.
+        # A failed run may leave anything behind, so this process does not get another request.
         return ReplyHeader(
             is_last=isinstance(reply, Failed),
             payload_length=len(response),

@@ -29,21 +29,23 @@ State: TypeAlias = dict[Path, dict[Path, Stamp]]
 
 
 def watch(
-    run: Callable[[], Result], files: Callable[[], Iterable[Path]], written: Path | None = None
+    run: Callable[[], Result],
+    files: Callable[[], Iterable[Path]],
+    output_file: Path | None = None,
 ) -> Iterator[tuple[list[Path], Result | FatalError]]:
     """Yield the result of ``run``, or its error, at once and whenever a file changes, for ever.
 
     Each comes with the files that changed, at first none. ``files`` are those that ``run`` reads,
     which may be directories. It is called before every poll: a directory may get new ones, and
-    ``run`` may find files that others name. ``written`` is a file that ``run`` writes: its changes
-    do not count.
+    ``run`` may find files that others name. ``run`` writes ``output_file``: its changes do not
+    count.
     """
 
     def look() -> State:
         state = poll(files())
-        if written is not None:
+        if output_file is not None:
             for path, below in state.items():
-                below.pop(path / os.path.relpath(written, path), None)
+                below.pop(path / os.path.relpath(output_file, path), None)
         return state
 
     changed: list[Path] = []

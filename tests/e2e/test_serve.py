@@ -98,5 +98,5 @@ def test_default_port_is_9443() -> None:
 
 
 def test_bad_start_is_refused() -> None:
-    """What is wrong with certificates that are given is in tests/unit/server."""
+    """Wrong certificates are in tests/unit/server."""
     assert "no certificates are given" in serve_in_vain()

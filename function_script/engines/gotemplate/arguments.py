@@ -193,8 +193,8 @@ def _reorder_call(
     types = [type_of(argument, grammar) for argument in arguments]
     if refused is not None:
         # Those before it were accepted.
-        known = (*function.parameter_types[:refused], actual)
-        types[: refused + 1] = [next(iter(_TYPES.get(each, ())), "") for each in known]
+        kinds = (*function.parameter_types[:refused], actual)
+        types[: refused + 1] = [next(iter(_TYPES.get(each, ())), "") for each in kinds]
     # An argument may be in its place, and in quotes by mistake.
     if _fit(parameters, types) or any(
         type_ in _NUMBERS and isinstance(word, nodes.String) and word.value.isdigit()

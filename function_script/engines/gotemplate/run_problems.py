@@ -107,7 +107,7 @@ def _find_words(run: Run, pieces: list[str]) -> Iterator[tuple[int, int, GoError
         if len(places) > len(notes):
             # Data may have these words, too.
             places = [-1 if "---" in piece else places[0]] * len(notes)
-        # What was printed before is in a variable, or nowhere.
+        # An earlier one is in a variable, or its text was dropped.
         begin = len(notes) - len(places)
         loose += notes[:begin]
         for place, (_, error, site) in zip(places, notes[begin:], strict=True):

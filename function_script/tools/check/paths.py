@@ -109,7 +109,7 @@ class Request:
         advice = xrds.advise_field(str(part), key)
         roots = structural_schema.properties(self.schema)
         if not holder or field_names.is_of_helm(key):
-            # Where the dot is no request, $ may be anything, too.
+            # In a template whose dot is no request, $ may be anything, too.
             prefix = self.prefix if not holder else ""
             advice = field_names.advise_root(key, prefix, has_params="params" in roots)
         elif key in roots:

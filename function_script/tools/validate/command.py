@@ -96,8 +96,8 @@ def check_documents(
             continue
         *inputs_, own = _check_document(document, catalog, stored)
         if find_writer is not None:
-            written = ((each, *find_writer(index, each.path)) for each in own.problems)
-            problems = (replace(each, writer=writer, span=span) for each, writer, span in written)
+            writers = ((each, *find_writer(index, each.path)) for each in own.problems)
+            problems = (replace(each, writer=writer, span=span) for each, writer, span in writers)
             own = replace(own, problems=tuple(problems))
         results += [*inputs_, own]
     return Report(results=tuple(results), notes=tuple(notes))

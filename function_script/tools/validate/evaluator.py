@@ -134,7 +134,7 @@ class Evaluator:
 
 
 EVALUATOR: Final = Evaluator()
-"""That of all reports of this process."""
+"""The evaluator of all reports of this process."""
 
 
 def _read(stream: IO[str], replies: queue.Queue[str]) -> None:

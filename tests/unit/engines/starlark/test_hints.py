@@ -195,10 +195,10 @@ def test_computed_name_is_no_key(lookup: str, hint: str) -> None:
     statuses: dict[str, Object] = {"vpc": {"id": "a"}, "db": {"endpoint": "b", "id": "c"}}
     resources: Object = {name: {"resource": {"status": each}} for name, each in statuses.items()}
     scope = programs.scope(observed={"composite": {"resource": {}}, "resources": resources})
-    said = programs.problem(starlark, programs.script(text), scope).hint or ""
-    assert hint in said
-    assert "*" not in said
-    assert hint or "observed" not in said
+    message = programs.problem(starlark, programs.script(text), scope).hint or ""
+    assert hint in message
+    assert "*" not in message
+    assert hint or "observed" not in message
 
 
 MAINS = (
